@@ -2,9 +2,14 @@
 """Light that crosses a crystal cell by cell: against Fresnel's formulas with the crystal's own dielectric function,
 against a film in a uniform field, its balance of energies, and on several groups of processes."""
 
+import json
+
 import ase.build
+import ase.io
 import numpy as np
 import pytest
+from halocline.cli.main import main
+from halocline.tddft.multiscale_job import series_of
 from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
 
 import halocline as hc
@@ -107,6 +112,63 @@ def test_cells_that_share_a_model_do_not_see_each_other(crystal):
         cell.set_next_potential([0.0, 0.0, float("nan")])
 
 
+RUN = """
+[system]
+file = "he.xyz"
+[grid]
+extent = [8, 8, 8]
+allow_coarse = true
+[kpoints]
+mesh = [1, 1, 2]
+[propagate]
+pulses = [{ amplitude = "1e13 W/cm^2", frequency = "12 eV", duration = "0.3 fs", direction = "z" }]
+steps = 60
+time_step = 0.08
+energy_every = 0
+[multiscale]
+cells = 3
+step = "3 nm"
+index_behind = 1.5
+[output]
+file = "%s.h5"
+"""
+
+
+def test_a_stopped_command_goes_on_with_the_same_bits(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    ase.io.write("he.xyz", ase.build.bulk("He", "sc", a=2.4))
+    for name in ("whole", "parts"):
+        (tmp_path / f"{name}.toml").write_text(RUN % name)
+    assert main(["tddft", "multiscale", "whole.toml", "--json", "whole.json"]) == 0
+    said = capsys.readouterr().out
+    assert "film          3 cells of 3 nm, 9 nm in all" in said and "% reflected" in said
+    assert (tmp_path / "whole_ms.png").stat().st_size > 10000
+    text = RUN % "parts"
+    (tmp_path / "parts.toml").write_text(text.replace("energy_every = 0", 'energy_every = 0\nwall_limit = "1e-9 s"'))
+    stops = 0
+    while main(["tddft", "multiscale", "parts.toml"]) == 130:
+        stops += 1
+        assert "goes on from there" in capsys.readouterr().err
+        if stops == 2:
+            (tmp_path / "parts.toml").write_text(text)
+    assert stops == 2
+    one, other = (series_of(f"{name}_ms.h5") for name in ("whole", "parts"))
+    for name in ("vector_potential", "current", "reflected", "transmitted", "incident"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+    assert len(list(tmp_path.glob("parts_ms.cell*.orbitals"))) == 3
+    shares = json.loads((tmp_path / "whole.json").read_text())
+    assert shares["share_reflected"] == pytest.approx(one.shares().reflected)
+    capsys.readouterr()
+    assert main(["report", "whole_ms.h5"]) == 0
+    assert "% of the incident energy" in capsys.readouterr().out
+    (tmp_path / "parts.toml").write_text(text.replace("cells = 3", "cells = 4"))
+    assert main(["tddft", "multiscale", "parts.toml"]) == 2
+    assert "belongs to another run" in capsys.readouterr().err
+    (tmp_path / "parts.toml").write_text(text.replace("cells = 3\n", ""))
+    assert main(["tddft", "multiscale", "parts.toml"]) == 2
+    assert "[multiscale] needs cells" in capsys.readouterr().err
+
+
 SCRIPT = """
 import sys
 import ase.build, numpy as np
@@ -154,7 +216,7 @@ def test_impossible_light_is_refused(crystal):
         run(crystal, cells=2, step=60.0, pulses=[])
     with pytest.raises(InvalidArgument, match="scheme"):
         run(crystal, cells=2, step=60.0, scheme="etrs")
-    with pytest.raises(InvalidArgument, match="leave kick and response out"):
+    with pytest.raises(InvalidArgument, match=r"leave \[propagate\] kick and response out"):
         run(crystal, cells=2, step=60.0, response="longitudinal")
     helium = hc.tddft.from_atoms(ase.Atoms("He"), extent=[12, 12, 12], box=[3, 3, 3], allow_coarse=True)
     with pytest.raises(InvalidArgument, match="isolated"):

@@ -15,20 +15,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from halocline import _halocline
 from halocline.comm import Communicator, communicator
-from halocline.errors import Interrupted, InvalidArgument
+from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.reporter import Reporter
-from halocline.schema import Unfit, changed, shown
+from halocline.schema import changed
+from halocline.tddft import results
 from halocline.tddft.ground import GroundState
-from halocline.tddft.propagation import check_light, field_of, library_options, steps_of, time_line
+from halocline.tddft.propagation import check_light, field_of, library_options, steps_of
+from halocline.tddft.runfile_light import Multiscale as Section
 from halocline.tddft.runfile_light import Propagate, unit_vector
-from halocline.tddft.units import SPEED_OF_LIGHT, quantity
+from halocline.tddft.system import System
+from halocline.tddft.units import SPEED_OF_LIGHT
 
 native = _halocline.tddft
 AXES = "xyz"
@@ -61,19 +64,21 @@ class Multiscale:
     def __init__(self, cells: int, step: float, time_step: float, axis: int, behind: float) -> None:
         self.cells, self.step, self.time_step, self.axis = cells, step, time_step, axis
         self.index_behind = behind
-        self._rows: list[tuple[np.ndarray, ...]] = []
+        self.first_current = np.zeros((cells, 3))
+        """At time 0 [a.u.]"""
+        self.rows: list[tuple[np.ndarray, ...]] = []
 
     def add(self, *row: np.ndarray) -> None:
         """A step: A, J, and E incident, reflected, transmitted."""
-        self._rows.append(row)
+        self.rows.append(row)
 
     def _column(self, number: int) -> np.ndarray:
-        return np.array([row[number] for row in self._rows])
+        return np.array([row[number] for row in self.rows])
 
     @property
     def time(self) -> np.ndarray:
         """[a.u.]"""
-        return self.time_step * np.arange(1, len(self._rows) + 1)
+        return self.time_step * np.arange(1, len(self.rows) + 1)
 
     @property
     def field_time(self) -> np.ndarray:
@@ -104,6 +109,22 @@ class Multiscale:
     def transmitted(self) -> np.ndarray:
         """Shape (n, 3): E [a.u.]"""
         return self._column(4)
+
+    def data(self) -> dict[str, Any]:
+        """The series in the form for results.write."""
+        names = ("vector_potential", "current", "incident", "reflected", "transmitted", "time")
+        found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        for name in ("incident", "reflected", "transmitted"):
+            found[name] = (found[name], results.UNITS["electric_field"])
+        found["field_time"] = (self.field_time, results.UNITS["time"])
+        found["first_current"] = (self.first_current, results.UNITS["current"])
+        return found
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """The inverse of data()."""
+        names = ("vector_potential", "current", "incident", "reflected", "transmitted")
+        self.first_current = np.asarray(data["first_current"])
+        self.rows = list(zip(*(np.asarray(data[name]) for name in names), strict=True))
 
     def shares(self) -> Shares:
         """Where the energy of the light has gone. They add up to 1 once all light has left the film."""
@@ -139,11 +160,88 @@ def _group_of(ground: GroundState, world: Communicator) -> tuple[int, int]:
     return round(group.sum([mine])[0]), round(sum(roots))
 
 
-def _checked(name: str, value: Any, check: Any) -> Any:
-    try:
-        return check(value)
-    except Unfit as unfit:
-        raise InvalidArgument(f"multiscale: {name} = {shown(value)}: expected {unfit}.") from None
+class Cells:
+    """The cells of this process's group, and the light between all of them."""
+
+    def __init__(self, ground: GroundState, section: Section, options: Propagate, world: Communicator) -> None:
+        """Refuses what multiscale() refuses, on every rank. Collective over world."""
+        ground.require_converged()
+        self.ground, self.section, self.world = ground, section, world
+        self.cells, self.step = section.required()
+        along = AXES.index(section.axis)
+        check(ground.system, section, options)
+        group, groups = _group_of(ground, world)
+        if self.cells < groups:
+            raise InvalidArgument(
+                f"[multiscale] cells = {self.cells} for {groups} groups of processes; give each group at least one."
+            )
+        self.mine = range(self.cells * group // groups, self.cells * (group + 1) // groups)
+        self.groups = groups
+        field = field_of(options, "velocity", (0.0, 0.0, 0.0))
+        field["response"] = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
+        self.states = [ground.state.copy() for _ in self.mine]
+        self.propagators = []
+        time_step = options.time_step
+        for state in self.states:
+            given = library_options(options, time_step)
+            self.propagators.append(native.Propagator(ground.model, state, field, given))
+            time_step = self.propagators[0].time_step
+        self.time_step, self.step_limit = float(time_step), self.propagators[0].step_limit
+        self.total = steps_of(options, self.time_step)
+        self.light = _Light(field, self.cells, self.step, along, section.index_behind, self.time_step, self.total)
+        self.found = Multiscale(self.cells, self.step, self.time_step, along, section.index_behind)
+        self.potentials = np.zeros((self.cells, 3))
+        self.found.first_current = self.now = self._currents()
+
+    def _currents(self) -> np.ndarray:
+        """J of all cells at the present time, shape (cells, 3). Collective over world."""
+        values = np.zeros((self.cells, 3))
+        if self.ground.model.communicator.rank == 0:
+            for cell, propagator in zip(self.mine, self.propagators, strict=True):
+                values[cell] = propagator.driving_current
+        return np.array(self.world.sum(values.ravel().tolist())).reshape(self.cells, 3)
+
+    def advance(self) -> None:
+        """One step. Collective over world."""
+        self.potentials = self.potentials - self.time_step * self.light.advance(self.now)
+        for cell, propagator in zip(self.mine, self.propagators, strict=True):
+            propagator.set_next_potential(self.potentials[cell].tolist())
+            propagator.step()
+        self.now = self._currents()
+        self.found.add(self.potentials, self.now, *self.light.at_ends())
+
+    def resume(self, earlier: Multiscale, steps: int) -> None:
+        """Goes on from a step, whose orbitals `states` hold. The light of the earlier steps is computed again from
+        their currents, with the same bits. Raises FileError if the series does not agree with them."""
+        self.now = self.found.first_current = earlier.first_current
+        for a, j, *_ in earlier.rows[:steps]:
+            self.potentials = self.potentials - self.time_step * self.light.advance(self.now)
+            if not np.array_equal(self.potentials, a):
+                raise FileError("the vector potentials of this series are not those of its currents; begin anew.")
+            self.now = j
+            self.found.add(self.potentials, j, *self.light.at_ends())
+        before = earlier.rows[steps - 2] if steps > 1 else (np.zeros((self.cells, 3)), earlier.first_current)
+        for cell, propagator in zip(self.mine, self.propagators, strict=True):
+            induced = tuple(row[cell].tolist() for row in (self.potentials, self.now, before[0], before[1]))
+            propagator.resume(steps, induced=induced)
+
+
+def check(system: System, section: Section, options: Propagate) -> None:
+    """Raises InvalidArgument for what multiscale() cannot do."""
+    if not system.periodic:
+        raise InvalidArgument("[multiscale] light crosses a crystal; these atoms are isolated.")
+    if options.scheme == "etrs":
+        raise InvalidArgument(
+            '[propagate] scheme = "etrs": expected "midpoint" or "taylor4" for [multiscale], whose cells share a model.'
+        )
+    if options.response != "transverse" or options.kick:
+        raise InvalidArgument(
+            "[multiscale] takes the light of pulses, which answers by itself; leave [propagate] kick and response out."
+        )
+    if not options.pulses:
+        raise InvalidArgument("[multiscale] there is no light; give [propagate] pulses.")
+    check_light(system, options)
+    _refuse_light(options, AXES.index(section.axis), section.required()[1])
 
 
 def multiscale(
@@ -174,75 +272,23 @@ def multiscale(
     Cost: a step of the ground state's propagation for each cell of this group, and a sum of 3 numbers a cell over all
     processes. Memory: the orbitals of each cell of this group.
     """
-    ground.require_converged()
     reporter = reporter or Reporter()
-    system = ground.system
-    if not system.periodic:
-        raise InvalidArgument("multiscale: light crosses a crystal; the atoms of this ground state are isolated.")
-    if axis not in AXES or len(axis) != 1:
-        raise InvalidArgument(f'multiscale: axis = {shown(axis)}: expected "x", "y" or "z".')
-    if isinstance(cells, bool) or not isinstance(cells, int) or cells < 1:
-        raise InvalidArgument(f"multiscale: cells = {shown(cells)}: expected a whole number of at least 1.")
-    if not index_behind > 0:
-        raise InvalidArgument(f"multiscale: index_behind = {shown(index_behind)}: expected a positive number.")
-    step = _checked("step", step, quantity("length", above=0.0))
-    chosen: Propagate = changed(system.run.propagate, {"kick": 0.0, "gauge": "velocity"} | options)
-    if chosen.scheme == "etrs":
-        raise InvalidArgument(
-            'multiscale: scheme = "etrs": expected "midpoint" or "taylor4", whose cells share a model.'
-        )
-    if chosen.response != "transverse" or chosen.kick:
-        raise InvalidArgument(
-            "multiscale: the light is that of pulses, and answers by itself; leave kick and response out."
-        )
-    check_light(system, chosen)
-    along = AXES.index(axis)
-    if not chosen.pulses:
-        raise InvalidArgument("multiscale: there is no light; give pulses.")
-    _refuse_light(chosen, along, step)
-
+    keys = {"cells": cells, "step": step, "axis": axis, "index_behind": index_behind}
+    given = {"kick": 0.0, "gauge": "velocity"} | options
+    if "steps" in given:
+        given.setdefault("total_time", None)
+    chosen: Propagate = changed(ground.system.run.propagate, given)
     world = ground.model.communicator if comm is None else communicator(comm)
-    group, groups = _group_of(ground, world)
-    mine = range(cells * group // groups, cells * (group + 1) // groups)
-    field = field_of(chosen, "velocity", (0.0, 0.0, 0.0))
-    field["response"] = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
-    states = [ground.state.copy() for _ in mine]
-    if not states:
-        raise InvalidArgument(f"multiscale: {cells} cells for {groups} groups of processes; give each at least one.")
-    first = native.Propagator(ground.model, states[0], field, library_options(chosen, chosen.time_step))
-    given = library_options(chosen, first.time_step)
-    propagators = [first, *(native.Propagator(ground.model, state, field, given) for state in states[1:])]
-    time_step = first.time_step
-    total = steps_of(chosen, time_step)
-    light = _Light(field, cells, step, along, index_behind, time_step, total)
-
-    found = Multiscale(cells, step, time_step, along, index_behind)
-    potentials = np.zeros((cells, 3))
-    speaks = ground.model.communicator.rank == 0
-
-    def currents() -> np.ndarray:
-        values = np.zeros((cells, 3))
-        if speaks:
-            for cell, propagator in zip(mine, propagators, strict=True):
-                values[cell] = propagator.driving_current
-        return np.array(world.sum(values.ravel().tolist())).reshape(cells, 3)
-
-    now = currents()
-    with reporter.stage("propagating", total) as advance:
-        for done in range(1, total + 1):
-            potentials = potentials - time_step * light.advance(now)
-            record: dict[str, Any] = {}
-            for cell, propagator in zip(mine, propagators, strict=True):
-                propagator.set_next_potential(potentials[cell].tolist())
-                record = propagator.step()
-            now = currents()
-            found.add(potentials, now, *light.at_ends())
-            advance(done, time_line(done, total, record, 0.0).rpartition(",")[0])
-            if callback is not None and callback(done, potentials, now) is False:
+    run = Cells(ground, changed(Section(), keys), chosen, world)
+    with reporter.stage("propagating", run.total) as advance:
+        for done in range(1, run.total + 1):
+            run.advance()
+            advance(done, f"step {done} of {run.total}")
+            if callback is not None and callback(done, run.potentials, run.now) is False:
                 break
             if world.any(reporter.stop_requested()):
                 raise Interrupted(f"stopped after {done} steps.")
-    return found
+    return run.found
 
 
 def _refuse_light(options: Propagate, along: int, step: float) -> None:
@@ -252,13 +298,13 @@ def _refuse_light(options: Propagate, along: int, step: float) -> None:
             pulse.around is not None and abs(abs(unit_vector(pulse.around)[along]) - 1) > 1e-12
         ):
             raise InvalidArgument(
-                f"multiscale: light along {AXES[along]} was given with a polarisation that is not at right angles to "
+                f"[multiscale] light along {AXES[along]} was given with a polarisation that is not at right angles to "
                 "it; give the pulse another direction, or another axis."
             )
         wavelength = 2 * math.pi * SPEED_OF_LIGHT / pulse.frequency
         if wavelength < 10 * step:
             raise InvalidArgument(
-                f"multiscale: there are {wavelength / step:.3g} steps of {step:g} bohr in the wavelength of "
+                f"[multiscale] there are {wavelength / step:.3g} steps of {step:g} bohr in the wavelength of "
                 f"{wavelength:.4g} bohr; at least ten are needed in empty space, and more in a crystal."
             )
 
@@ -280,7 +326,7 @@ class _Light:
         courant = SPEED_OF_LIGHT * time_step / step
         if courant >= 1:
             raise InvalidArgument(
-                f"multiscale: light crosses a cell of {step:.4g} bohr in {step / SPEED_OF_LIGHT:.3g} a.u., less than "
+                f"[multiscale] light crosses a cell of {step:.4g} bohr in {step / SPEED_OF_LIGHT:.3g} a.u., less than "
                 f"the time step of {time_step:.4g} a.u.; take thicker cells or a shorter time_step."
             )
         ends = [["absorbing", "absorbing"], ["periodic", "periodic"], ["periodic", "periodic"]]

@@ -13,7 +13,7 @@ import numpy as np
 
 from halocline.picture import COLOURS, STYLE, save
 from halocline.tddft import results
-from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
+from halocline.tddft.units import ATOMIC_FIELD_V_PER_ANGSTROM, ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 
 @contextmanager
@@ -218,6 +218,35 @@ def harmonics(path: Path) -> Path:
         _title(
             axes, f"{formula_label(attributes['formula'])}, fundamental {photon:.3g} eV, {attributes['window']} window"
         )
+    return picture
+
+
+def multiscale(path: Path) -> Path:
+    """Plots light that crosses a film: E in the film over place and time, and E before and behind it. Returns the
+    picture."""
+    attributes, data = results.read(path, "multiscale")
+    picture = path.with_suffix(".png")
+    potential = data["vector_potential"]
+    field = -np.diff(potential, axis=0, prepend=np.zeros((1, *potential.shape[1:]))) / attributes["time_step"]
+    axis = int(np.argmax(np.abs(data["incident"]).max(axis=0)))
+    time, field = data["field_time"] * ATOMIC_TIME_FS, field[:, :, axis] * ATOMIC_FIELD_V_PER_ANGSTROM
+    depth = 0.1 * BOHR_ANGSTROM * attributes["cell_step"] * attributes["cells"]
+    with _figure(picture, 2, 5.6) as axes:
+        largest = np.abs(field).max() or 1.0
+        image = axes[0].imshow(
+            field.T, origin="lower", aspect="auto", extent=(time[0], time[-1], 0.0, depth), cmap="RdBu_r",
+            vmin=-largest, vmax=largest, interpolation="nearest",
+        )  # fmt: skip
+        axes[0].grid(False)
+        axes[0].set_ylabel("depth in the film [nm]")
+        axes[0].figure.colorbar(image, ax=axes[0], label=rf"$E_{'xyz'[axis]}$ [V/$\mathrm{{\AA}}$]")
+        for colour, name in zip(COLOURS, ("incident", "reflected", "transmitted"), strict=False):
+            values = data[name][:, axis] * ATOMIC_FIELD_V_PER_ANGSTROM
+            axes[1].plot(time, values, lw=1.0, color=colour, label=name)
+        axes[1].set_ylabel(rf"$E_{'xyz'[axis]}$ [V/$\mathrm{{\AA}}$]")
+        axes[1].set_xlabel("time [fs]")
+        axes[1].legend()
+        _title(axes[0], f"{formula_label(attributes['formula'])}, {depth:.3g} nm")
     return picture
 
 

@@ -68,6 +68,15 @@ def lines(path: str) -> list[str]:
         found.append(f"{bands} bands at {points} k-points along {attributes['path']}, {spins} spin{'s' * (spins > 1)}")
         gap = attributes.get("gap")
         found.append("no gap is known" if gap is None else f"gap on the path {gap * HARTREE_EV:.6f} eV")
+    elif kind == "multiscale":
+        end = data["time"][-1] * ATOMIC_TIME_FS
+        found.append(
+            f"{attributes['cells']} cells of {0.1 * attributes['cell_step'] * BOHR_ANGSTROM:.4g} nm, "
+            f"{attributes['steps']} steps, {end:.6g} fs, {'finished' if attributes['finished'] else 'not finished'}"
+        )
+        for name in ("reflected", "transmitted", "absorbed"):
+            if (share := attributes.get(f"share_{name}")) is not None:
+                found.append(f"{name:20}{100 * share:12.4f} % of the incident energy")
     elif kind == "harmonics":
         photon = attributes["fundamental"] * HARTREE_EV
         found.append(f"harmonics of {photon:.4g} eV up to order {data['order'][-1]:.4g}, {attributes['window']} window")
@@ -104,6 +113,8 @@ def pictures(path: str) -> list[Path]:
         return [plots.dos(file)]
     if kind == "harmonics":
         return [plots.harmonics(file)]
+    if kind == "multiscale":
+        return [plots.multiscale(file)]
     if kind == "relaxation":
         return [plots.relaxation(file)]
     if kind == "dynamics":

@@ -2,8 +2,8 @@
 """HDF5 files of ground states, propagations, spectra, relaxations and dynamics, and their numbers for JSON.
 
     /                      attributes: format, kind ("ground_state", "propagation", "spectrum", "relaxation",
-                           "dynamics", "bands", "dos", "harmonics"), version, revision, parameters (JSON, every
-                           default included), identity (JSON: system, grid, k-points, pseudopotentials), as_given
+                           "dynamics", "bands", "dos", "harmonics", "multiscale"), version, revision, parameters (JSON,
+                           every default included), identity (JSON: system, grid, k-points, pseudopotentials), as_given
                            (JSON: parameters given with a unit), chosen (JSON: settled values of automatic parameters),
                            and the attributes of the kind
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
@@ -23,6 +23,9 @@
                            bands), kpts, x, special_x, special_labels
     dos                    reference, of_reference, width, complete_to; energy, density (spins, n), integral (spins, n);
                            projected/<element>_<s, p, d or f> (spins, n)
+    multiscale             steps, finished, cells, cell_step, axis, index_behind, orbitals_step; time, vector_potential
+                           and current (n, cells, 3), first_current (cells, 3); field_time, incident, reflected,
+                           transmitted (n, 3)
     harmonics              fundamental, resolution, window; energy, order, intensity (n, 3)
     spectrum               photon_energy, photon_energy_ev, the columns of its kind; peaks_ev, symbols, positions
 
@@ -102,6 +105,10 @@ NEEDED = {
     "dynamics": (
         ("steps", "finished", "ensemble", "formula"),
         ("time", "potential", "kinetic", "conserved", "temperature", "positions", "velocities"),
+    ),
+    "multiscale": (
+        ("steps", "time_step", "finished", "cells", "cell_step", "axis", "index_behind", "orbitals_step", "formula"),
+        ("time", "vector_potential", "current", "first_current", "incident", "reflected", "transmitted"),
     ),
     "propagation": (("steps", "time_step", "finished"), ("step", "time", "current", "norm")),
 }

@@ -36,7 +36,7 @@ from halocline.schema import (
     text,
 )
 from halocline.tddft.runfile_crystal import AXES, BandPath, Dos, KPoints, three_counts
-from halocline.tddft.runfile_light import Propagate
+from halocline.tddft.runfile_light import Multiscale, Propagate
 from halocline.tddft.runfile_motion import Dynamics, Ions, Relax
 from halocline.tddft.runfile_spectra import Harmonics, Spectrum
 from halocline.tddft.units import converted, quantity, vector
@@ -406,6 +406,7 @@ class Run(RunFile):
         "scf": Scf,
         "ions": Ions,
         "propagate": Propagate,
+        "multiscale": Multiscale,
         "spectrum": Spectrum,
         "harmonics": Harmonics,
         "bands": BandPath,
@@ -438,6 +439,7 @@ class Run(RunFile):
     scf: Scf = dataclasses.field(default_factory=Scf)
     ions: Ions = dataclasses.field(default_factory=Ions)
     propagate: Propagate = dataclasses.field(default_factory=Propagate)
+    multiscale: Multiscale = dataclasses.field(default_factory=Multiscale)
     spectrum: Spectrum = dataclasses.field(default_factory=Spectrum)
     harmonics: Harmonics = dataclasses.field(default_factory=Harmonics)
     bands: BandPath = dataclasses.field(default_factory=BandPath)

@@ -204,3 +204,26 @@ class Propagate(Section):
         if self.direction == "xyz":
             return [(f"_{a}", unit_vector(a)) for a in AXES]
         return [("", unit_vector(self.direction))]
+
+
+@dataclasses.dataclass(frozen=True)
+class Multiscale(Section):
+    """Light that crosses a crystal cell by cell; multiscale.py."""
+
+    title: ClassVar[str] = "[multiscale]"
+    cells: int | None = key(None, integer(at_least=1), "of the film, along the way of the light", example="cells = 16")
+    step: float | None = key(
+        None, quantity("length", above=0.0), "of the light's grid: the thickness of a cell", example='step = "5 nm"'
+    )
+    axis: str = key("x", choice(*AXES), "of the crystal, along which the light travels")
+    index_behind: float = key(1.0, number(above=0.0), "refractive index of the medium behind the film")
+    groups: int | None = key(
+        None, integer(at_least=1), "of processes, each with its part of the cells; as many as fit when absent"
+    )
+
+    def required(self) -> tuple[int, float]:
+        """cells and step. Raises InvalidArgument if one of them is absent."""
+        if self.cells is None or self.step is None:
+            missing = "cells" if self.cells is None else "step"
+            raise InvalidArgument(f'[multiscale] needs {missing}: give both, such as cells = 16, step = "5 nm".')
+        return self.cells, self.step

@@ -25,6 +25,7 @@ Example = Annotated[bool, typer.Option("--example", help="Print a commented run 
 def add_to(group: typer.Typer) -> None:
     group.command(name="ground-state")(ground_state)
     group.command()(propagate)
+    group.command()(multiscale)
     group.command()(spectrum)
     group.command()(harmonics)
     group.command()(dos)
@@ -141,6 +142,25 @@ def spectrum(
     with console_of(run, "_spectrum") as console:
         if speaks():
             numbers(run, json, [jobs.spectrum_job(run, console, overwrite)])
+
+
+def multiscale(
+    run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None
+) -> None:
+    """Light that crosses a film of a crystal cell by cell; every cell is an electron calculation of its own.
+
+    The ground state is computed first where its file is not there. Light and currents go to `<output>_ms.h5`, with a
+    picture. A run that was stopped, by a signal, its wall_limit or a crash, goes on from its last checkpoint when the
+    same command is given.
+    """
+    run = run_of(run_file, example, "multiscale")
+    if run is None:
+        return
+    from halocline.comm import communicator
+    from halocline.tddft.multiscale_job import MultiscaleJob
+
+    with console_of(run, "_ms") as console:
+        numbers(run, json, [MultiscaleJob(run, communicator(), console, overwrite).run()])
 
 
 def harmonics(
