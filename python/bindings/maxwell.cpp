@@ -76,6 +76,17 @@ void bind_simulation(nb::module_& m, const char* name) {
           },
           "everywhere"_a = true)
       .def("run", &Sim::run, "steps"_a, Released())
+      .def("checkpoint",
+           [](Sim& self) {
+             const auto bytes = self.checkpoint();
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def(
+          "resume",
+          [](Sim& self, const nb::bytes& bytes) {
+            self.resume({static_cast<const std::byte*>(bytes.data()), bytes.size()});
+          },
+          "bytes"_a)
       .def("energy",
            [](Sim& self) {
              const Energy energy = self.energy();

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <memory>
 #include <numbers>
 #include <vector>
 
@@ -182,6 +183,36 @@ TEST_CASE("maxwell: slabs reflect and transmit what Airy's formula says, to seco
     CHECK(worst[1] < slab.bar);
     CHECK(worst[1] < worst[0] / 2.8);
   }
+}
+
+TEST_CASE_TEMPLATE("maxwell: a simulation goes on from a checkpoint with the same bits", T, float, double) {
+  YeeGrid grid = test::grid_of({26, 24, 25}, Boundary::absorbing);
+  grid.ends[1] = {Boundary::periodic, Boundary::periodic};
+  grid.time_step = 0.9 * grid.courant_limit();
+  const auto make = [&] {
+    auto simulation = std::make_unique<Simulation<T>>(grid, test::mixed_matter(grid), test::alone(grid));
+    simulation->add_current(1, {9, 12, 12}, Waveform::gaussian(0.5, 3, 4));
+    simulation->add_plane_wave({2, 1, {1, 0, 0}, {7, 0, 7}, {18, 24, 18}, Waveform::gaussian(0.4, 3, 5)}, {0.4});
+    simulation->add_probe(2, {20, 3, 12});
+    simulation->add_probe(1, {0, 3, 12});  // on a wall
+    simulation->add_spectrum({{2, 0, 0}, {24, 24, 13}}, {0, 4}, {0.3, 0.5}, 3);
+    return simulation;
+  };
+  const auto whole = make(), first = make(), second = make();
+  whole->run(23);
+  first->run(10);
+  const auto bytes = first->checkpoint();
+  second->resume(bytes);
+  CHECK(second->steps() == 10);
+  second->run(13);
+  for (int c = 0; c < components; ++c) CHECK(second->field(c) == whole->field(c));
+  for (const std::size_t probe : {0U, 1U}) CHECK(second->probe(probe) == whole->probe(probe));
+  CHECK(second->spectrum(0, 4, 1) == whole->spectrum(0, 4, 1));
+  CHECK(second->plane_wave(0).flux() == whole->plane_wave(0).flux());
+  CHECK(std::abs(whole->probe(0).back()) > 0);
+  Simulation<T> other(grid, Matter(), test::alone(grid));
+  CHECK_THROWS_WITH_AS(other.resume(bytes), doctest::Contains("another simulation"), core::InvalidArgument);
+  CHECK_THROWS_AS(other.resume(std::span(bytes).first(20)), core::InvalidArgument);
 }
 
 TEST_CASE("maxwell: cells whose matter is outside are matter") {

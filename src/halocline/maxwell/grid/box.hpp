@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace halocline::maxwell {
 
@@ -83,6 +84,10 @@ public:
   const T* row(std::int64_t y, std::int64_t z) const noexcept { return data_.data() + origin_ + y * row_ + z * plane_; }
   T& at(std::int64_t x, std::int64_t y, std::int64_t z) noexcept { return row(y, z)[x]; }
   const T& at(std::int64_t x, std::int64_t y, std::int64_t z) const noexcept { return row(y, z)[x]; }
+
+  /// All numbers, with the padding.
+  std::span<T> numbers() noexcept { return data_.span(); }
+  std::span<const T> numbers() const noexcept { return data_.span(); }
 
   /// Distance in memory of neighbours along an axis.
   std::int64_t stride(int axis) const noexcept { return axis == 0 ? 1 : axis == 1 ? row_ : plane_; }

@@ -40,6 +40,9 @@ public:
     return {of.data() + points * frequency, points};
   }
 
+  /// The sums of all components, frequencies and points held, for a checkpoint.
+  std::vector<std::vector<std::complex<double>>>& all() noexcept { return sums_; }
+
 private:
   const Part part_;
   Box box_;

@@ -229,6 +229,76 @@ void Simulation<T>::run(std::int64_t steps) {
 }
 
 template <class T>
+template <class Action>
+void Simulation<T>::for_each_piece(Action&& action) {
+  for (int copy = 0; copy < state_.copies(); ++copy)
+    for (BoxArray<T>* array : state_.changing(copy)) action(std::as_writable_bytes(array->numbers()));
+  for (Spectrum<T>& spectrum : spectra_)
+    for (auto& sums : spectrum.all()) action(std::as_writable_bytes(std::span(sums)));
+  for (auto& probe : probes_)
+    for (auto& values : probe->values) {
+      // Points on walls have no values.
+      if (!values.empty()) values.resize(static_cast<std::size_t>(steps_));
+      action(std::as_writable_bytes(std::span(values)));
+    }
+}
+
+template <class T>
+std::vector<std::byte> Simulation<T>::checkpoint() {
+  std::vector<std::byte> bytes;
+  const auto add = [&](std::span<const std::byte> piece) {
+    const std::size_t at_end = bytes.size(), size = piece.size();
+    bytes.resize(at_end + sizeof(std::size_t) + size);
+    std::memcpy(bytes.data() + at_end, &size, sizeof(std::size_t));
+    if (size > 0) std::memcpy(bytes.data() + at_end + sizeof(std::size_t), piece.data(), size);
+  };
+  add(std::as_bytes(std::span(&steps_, 1)));
+  add(std::as_bytes(std::span(seeds_)));
+  for (const PlaneWave<T>& wave : waves_) {
+    const std::vector<double> numbers = wave.state();
+    add(std::as_bytes(std::span(numbers)));
+  }
+  for_each_piece([&](std::span<std::byte> piece) { add(piece); });
+  return bytes;
+}
+
+template <class T>
+void Simulation<T>::resume(std::span<const std::byte> bytes) {
+  std::size_t next = 0;
+  const auto take = [&](std::size_t expected) {
+    std::size_t size = 0;
+    if (next + sizeof(size) <= bytes.size()) std::memcpy(&size, bytes.data() + next, sizeof(size));
+    if (next + sizeof(size) + size > bytes.size() || (expected != std::size_t(-1) && size != expected))
+      throw core::InvalidArgument(fmt::format(
+          "a checkpoint of {} bytes was given that is of another simulation, or of another division over processes; go "
+          "on with the same grid, sources and number of processes",
+          bytes.size()));
+    next += sizeof(size) + size;
+    return bytes.subspan(next - size, size);
+  };
+  std::memcpy(&steps_, take(sizeof(steps_)).data(), sizeof(steps_));
+  std::memcpy(seeds_.data(), take(sizeof(seeds_)).data(), sizeof(seeds_));
+  for (PlaneWave<T>& wave : waves_) {
+    const auto piece = take(wave.state().size() * sizeof(double));
+    std::vector<double> numbers(piece.size() / sizeof(double));
+    std::memcpy(numbers.data(), piece.data(), piece.size());
+    wave.set_state(numbers);
+  }
+  for (auto& probe : probes_)
+    for (int copy = 0; copy < state_.copies(); ++copy) {
+      const Box changing = part().changing(probe->component, 0, 0);
+      const Index3& first = part().first();
+      const Index3 here{probe->point[0] - first[0], probe->point[1] - first[1], probe->point[2] - first[2]};
+      const bool has = probe->here && changing.contains(here);
+      probe->values[at(copy)].assign(has ? static_cast<std::size_t>(steps_) : 0, T(0));
+    }
+  for_each_piece([&](std::span<std::byte> piece) {
+    const auto stored = take(piece.size());
+    if (!piece.empty()) std::memcpy(piece.data(), stored.data(), piece.size());
+  });
+}
+
+template <class T>
 Energy Simulation<T>::energy() {
   halo_.exchange();
   const Energy mine = energy_of(state_);

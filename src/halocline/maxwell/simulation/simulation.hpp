@@ -10,6 +10,7 @@
 #include "halocline/maxwell/update/update.hpp"
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -87,6 +88,12 @@ public:
   std::int64_t steps() const noexcept { return steps_; }
   double time() const noexcept { return static_cast<double>(steps_) * grid().time_step; }
 
+  /// Everything that changes with time on this process, ghosts and sums too. A simulation that was made in the same way
+  /// on the same division goes on from it with the same bits. Collective: no.
+  std::vector<std::byte> checkpoint();
+  /// @throws InvalidArgument  on this rank: bytes of another simulation or division. Collective: no.
+  void resume(std::span<const std::byte> bytes);
+
   /// Of the whole grid. Collective: yes.
   Energy energy();
   /// Values of a probe after every step so far. Collective: yes.
@@ -103,6 +110,9 @@ public:
 
 private:
   void start();
+  /// Calls action(bytes) for every piece of a checkpoint, in one order.
+  template <class Action>
+  void for_each_piece(Action&& action);
   template <class Value, class Fill>
   std::vector<Value> gathered(const Box& global, const Box& mine, const Fill& fill) const;
 
