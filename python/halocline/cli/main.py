@@ -56,13 +56,14 @@ def _top(
 
 
 def _add_groups() -> None:
-    from halocline.cli import bench, doctor, gauge, map, report, spectrum, tddft, tune
+    from halocline.cli import bench, doctor, gauge, map, maxwell, report, spectrum, tddft, tune
 
     qcd = command_group("Lattice QCD.")
     qcd.add_typer(gauge.app, name="gauge")
     spectrum.add_to(qcd)
     app.add_typer(qcd, name="qcd")
     app.add_typer(tddft.app, name="tddft")
+    app.add_typer(maxwell.app, name="maxwell")
     app.add_typer(bench.app, name="bench")
     app.add_typer(map.app, name="map")
     app.add_typer(tune.app, name="tune")

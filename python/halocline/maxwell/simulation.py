@@ -410,6 +410,12 @@ class Simulation:
                 break
         return now / largest if largest > 0 else 0.0
 
+    def area(self, axis: str) -> float:
+        """Of a plane across an axis, without the layers [nm^2; nm in two dimensions, 1 in one]."""
+        lower, upper = self._inner()
+        others = [a for a in range(3) if a != AXES.index(axis) and not self.grid.flat(a)]
+        return math.prod((upper[a] - lower[a]) * self.step for a in others)
+
     def energy(self) -> float:
         """Of field and matter on the grid."""
         return sum(self.native.energy())
