@@ -287,6 +287,36 @@ TEST_CASE("maxwell: a layer at normal incidence reflects less than -90 dB") {
   }
 }
 
+TEST_CASE("maxwell: layers reflect less than -75 dB of light from all directions") {
+  // A current in the plane, and the same on a grid so large that nothing returns in time. The probes are a cell before
+  // the layer, where the light arrives at 0 to 80 degrees.
+  const auto values = [](std::int64_t margin) {
+    YeeGrid grid;
+    grid.cells = {60 + 24 + 2 * margin, 20 + 24 + 2 * margin, 1};
+    grid.ends[0] = grid.ends[1] = {Boundary::absorbing, Boundary::absorbing};
+    grid.time_step = 0.9 * grid.courant_limit();
+    Simulation<double> simulation(grid, Matter(), test::alone(grid));
+    simulation.add_current(2, {12 + margin + 3, 12 + margin + 10, 0}, Waveform::gaussian(0.35, 4, 24));
+    std::vector<std::size_t> probes;
+    for (const std::int64_t x : {3, 10, 20, 30, 45, 58})
+      probes.push_back(simulation.add_probe(2, {12 + margin + x, 12 + margin + 19, 0}));
+    simulation.run(260);
+    std::vector<std::vector<Complex>> found;
+    for (const std::size_t probe : probes) found.push_back(simulation.probe(probe));
+    return found;
+  };
+  const auto found = values(0), open = values(150);
+  for (std::size_t probe = 0; probe < found.size(); ++probe) {
+    double error = 0, largest = 0;
+    for (std::size_t n = 0; n < found[probe].size(); ++n) {
+      error = std::max(error, std::abs(found[probe][n] - open[probe][n]));
+      largest = std::max(largest, std::abs(open[probe][n]));
+    }
+    CAPTURE(probe);
+    CHECK(20 * std::log10(error / largest) < -75);
+  }
+}
+
 TEST_CASE("maxwell: modes of a box have the scheme's frequencies, which are those of the box to second order") {
   for (const Boundary ends : {Boundary::electric, Boundary::magnetic}) {
     YeeGrid grid;
