@@ -5,6 +5,7 @@
 #include "halocline/comm/group/communicator.hpp"
 #include "halocline/maxwell/simulation/simulation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -22,7 +23,7 @@ inline YeeGrid grid_of(const Index3& cells, Boundary ends, double courant = 0.95
   grid.step = {1.0, 1.1, 0.9};
   for (int a = 0; a < 3; ++a)
     grid.ends[at(a)] = cells[at(a)] == 1 ? std::array{Boundary::periodic, Boundary::periodic} : std::array{ends, ends};
-  grid.layer.cells = 5;
+  grid.layer.cells = 3;
   grid.time_step = courant * grid.courant_limit();
   return grid;
 }
@@ -31,8 +32,8 @@ inline YeeGrid grid_of(const Index3& cells, Boundary ends, double courant = 0.95
 inline Matter mixed_matter(const YeeGrid& grid) {
   Matter matter(Medium{1.5, 0, {}});
   const double x = grid.length(0), y = grid.length(1), z = grid.length(2);
-  matter.add(cuboid({-1e9, -1e9, 0.6 * z}, {1e9, 1e9, 0.8 * z}), Medium{2, 0.05, {{0, 0.02, 0.09}}});
-  matter.add(sphere({x / 2, y / 2, z / 2}, 0.3 * std::min({x, y, z})),
+  matter.add(cuboid({-1e9, -1e9, 0.55 * z}, {1e9, 1e9, 0.7 * z}), Medium{2, 0.05, {{0, 0.02, 0.09}}});
+  matter.add(sphere({x / 2, y / 2, z / 2}, 0.22 * std::min({x, y, z})),
              Medium{2.25, 0, {{0.3, 0.05, 0.1}, {0.2, 0, 0.05}}});
   return matter;
 }

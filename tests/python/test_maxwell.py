@@ -109,9 +109,11 @@ def test_light_that_the_grid_cannot_carry_is_refused():
         mx.Simulation((1000, 0, 0), 50, background=2.25).add_plane_wave("x", "y", energies=3.0)
     with pytest.raises(InvalidArgument, match="the table of media has no 'golt'; did you mean 'gold'"):
         mx.medium("golt")
-    with pytest.raises(InvalidArgument, match="reaches into the absorbing layer of axis x"):
-        mx.Simulation((200, 0, 0), 5, bodies=[(mx.cuboid((100, ..., ...), (250, ..., ...)), "gold")])
-    mx.Simulation((200, 0, 0), 5, bodies=[(mx.cuboid((100, ..., ...), (..., ..., ...)), 2.25)])
+    with pytest.raises(InvalidArgument, match="inside the absorbing layer of 12 cells at the upper end of axis x"):
+        mx.Simulation((200, 0, 0), 2, bodies=[(mx.cuboid((100, ..., ...), (210, ..., ...)), "gold")])
+    with pytest.raises(InvalidArgument, match="at the lower end of axis y"):
+        mx.Simulation((200, 200, 0), 5, bodies=[(mx.sphere((100, 30, 0), 50), 2.25)])
+    mx.Simulation((200, 0, 0), 2, bodies=[(mx.cuboid((100, ..., ...), (..., ..., ...)), "gold")])
     with pytest.raises(InvalidArgument, match=r"size = \[1, 2\]: expected three lengths"):
         mx.Simulation((1, 2), 5)
     with pytest.raises(InvalidArgument, match='step = "5 m": expected a length above 0'):

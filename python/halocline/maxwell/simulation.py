@@ -226,30 +226,11 @@ class Simulation:
             self._media.append(medium(of))
             matter.add(_Moved(shape, self.origin).native, self._media[-1].native)
         self._layer = [(layer if p[0] == "absorbing" else 0, layer if p[1] == "absorbing" else 0) for p in pairs]
-        self._refuse_matter_in_layers(matter)
         group = communicator(comm)
         kind = _halocline.maxwell.SimulationDouble if precision == "double" else _halocline.maxwell.SimulationFloat
         self.native = kind(self.grid, matter, group, [], depth, "auto", smooth)
         self._last_source = 0.0
         self._named: dict[str, int] = {}
-
-    def _refuse_matter_in_layers(self, matter: Any) -> None:
-        """Layers continue the matter in front of them; what changes inside one, or has poles there, is reflected."""
-        cells = self.grid.cells
-        middle = [(n + 0.5) / 2 * self.step for n in cells]
-        for axis, (lower, upper) in enumerate(self._layer):
-            for first, last in ((0, lower), (cells[axis] - upper, cells[axis])):
-                found = set()
-                for i in range(first, last):
-                    place = list(middle)
-                    place[axis] = (i + 0.5) * self.step
-                    found.add(matter.medium_at(place))
-                if len(found) > 1 or any(self._media[number].poles for number in found):
-                    raise InvalidArgument(
-                        f"Simulation: matter that changes or has poles reaches into the absorbing layer of axis "
-                        f"{AXES[axis]}; layers are added to the size: let the body end before {last - first} cells, or "
-                        "go on through the layer as a medium without poles."
-                    )
 
     @property
     def time_step(self) -> float:

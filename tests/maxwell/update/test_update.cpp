@@ -142,6 +142,7 @@ TEST_CASE("maxwell: closed boxes keep their energy") {
 
 TEST_CASE("maxwell: losses and layers take energy away") {
   YeeGrid grid = test::grid_of({24, 24, 24}, Boundary::absorbing);
+  grid.layer.cells = 5;
   Simulation<double> layers(grid, Matter(), test::alone(grid));
   for (int a = 0; a < 3; ++a)
     layers.set_field(a, 0, [&](const Vector3& r) {
@@ -171,6 +172,7 @@ TEST_CASE("maxwell: grids and time steps that cannot work are refused") {
   grid.time_step = 1.0001 * grid.courant_limit();
   CHECK_THROWS_WITH_AS(grid.check(), doctest::Contains("Courant"), core::InvalidArgument);
   grid = test::grid_of({10, 10, 10}, Boundary::absorbing);
+  grid.layer.cells = 5;
   CHECK_THROWS_WITH_AS(grid.check(), doctest::Contains("absorbing layers of 10 cells"), core::InvalidArgument);
   grid = test::grid_of({10, 10, 10}, Boundary::electric);
   grid.ends[1][0] = Boundary::periodic;
@@ -178,5 +180,11 @@ TEST_CASE("maxwell: grids and time steps that cannot work are refused") {
   grid = test::grid_of({10, 10, 10}, Boundary::electric);
   CHECK_THROWS_WITH_AS((Simulation<double>(grid, Matter(Medium{1, 0, {{3, 0, 1}}}), test::alone(grid))),
                        doctest::Contains("unstable in matter"), core::InvalidArgument);
+  grid = test::grid_of({12, 12, 12}, Boundary::absorbing);
+  Matter ball;
+  ball.add(sphere({6, 6, 9}, 2), Medium{2, 0, {}});
+  CHECK_THROWS_WITH_AS((Simulation<double>(grid, ball, test::alone(grid))),
+                       doctest::Contains("absorbing layer of 3 cells at the upper end of axis z"),
+                       core::InvalidArgument);
   CHECK_THROWS_AS((Simulation<double>(grid, Matter(Medium{-2, 0, {}}), test::alone(grid))), core::InvalidArgument);
 }

@@ -134,7 +134,33 @@ Matter::Local Matter::local(const YeeGrid& grid, int component, const Index3& po
   return mean;
 }
 
+void Matter::check_layer(const YeeGrid& grid, int axis, int side) const {
+  const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+  const std::int64_t layer = grid.layer.cells, cells = grid.cells[at(axis)];
+  const std::int64_t first = side == 0 ? 0 : cells - layer;
+  for (std::int64_t j = 0; j < grid.cells[at(c)]; ++j)
+    for (std::int64_t i = 0; i < grid.cells[at(b)]; ++i) {
+      Vector3 place;
+      place[at(b)] = (static_cast<double>(i) + 0.5) * grid.step[at(b)];
+      place[at(c)] = (static_cast<double>(j) + 0.5) * grid.step[at(c)];
+      const auto medium_of_cell = [&](std::int64_t k) {
+        place[at(axis)] = (static_cast<double>(k) + 0.5) * grid.step[at(axis)];
+        return medium_at(place);
+      };
+      const std::size_t number = medium_of_cell(first);
+      for (std::int64_t k = first + 1; k < first + layer; ++k)
+        if (medium_of_cell(k) != number)
+          throw core::InvalidArgument(fmt::format(
+              "matter changes inside the absorbing layer of {} cells at the {} end of axis {}, near ({:.4g}, {:.4g}, "
+              "{:.4g}) from the first node; let bodies end before the layer, or go on through it",
+              layer, side == 0 ? "lower" : "upper", "xyz"[axis], place[0], place[1], place[2]));
+    }
+}
+
 void Matter::check(const YeeGrid& grid) const {
+  for (int axis = 0; axis < 3 && !bodies_.empty(); ++axis)
+    for (int side = 0; side < 2; ++side)
+      if (grid.ends[at(axis)][at(side)] == Boundary::absorbing) check_layer(grid, axis, side);
   for (const Medium& medium : media_) medium.check(grid.time_step, grid.courant_limit());
 }
 

@@ -44,11 +44,14 @@ public:
   /// @param smooth  means over the cell; false: the medium at the point itself
   Local local(const YeeGrid& grid, int component, const Index3& point, bool smooth = true) const;
 
-  /// @throws InvalidArgument  for media that Medium::check refuses at the time step of this grid
+  /// @throws InvalidArgument  for media that Medium::check refuses at the time step of this grid, and for bodies that
+  ///                          begin or end inside an absorbing layer, along its depth: they would be reflected. Cost:
+  ///                          every body is asked about every cell of the layers
   void check(const YeeGrid& grid) const;
 
 private:
   void add_poles(const Medium& medium);
+  void check_layer(const YeeGrid& grid, int axis, int side) const;
   Local of_medium(std::size_t number) const;
   std::vector<double> strengths_of(const Medium& medium) const;
 
