@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,11 @@ Matter matter_of(const std::string& name, const YeeGrid& grid) {
     medium = {1.17, 0, {{0, 0.01, 0.04}, {0.2, 0.04, 0.03}}};
   else if (name != "glass")
     throw core::InvalidArgument(fmt::format("the matter is \"{}\"; give empty, glass or silver", name));
-  const double radius = std::min({grid.length(0), grid.length(1), grid.length(2)}) / 4;
+  const double shortest = std::min({grid.length(0), grid.length(1), grid.length(2)});
+  const double layers = grid.ends[0][0] == Boundary::absorbing ? 2.0 * grid.layer.cells : 0.0;
+  const double radius = std::min(shortest / 4, (shortest - layers) / 2 - 1);
+  if (radius <= 0)
+    throw core::InvalidArgument(fmt::format("a ball of {} does not fit between layers; give more cells", name));
   matter.add(sphere({grid.length(0) / 2, grid.length(1) / 2, grid.length(2) / 2}, radius), medium);
   return matter;
 }
