@@ -99,6 +99,10 @@ void bind_simulation(nb::module_& m, const char* name) {
              return to_numpy(std::move(values), {count});
            })
       .def("probe_now", &Sim::probe_now, "number"_a)
+      .def(
+          "incident_field",
+          [](const Sim& self, std::size_t number, std::int64_t node) { return self.plane_wave(number).at_node(node); },
+          "number"_a, "node"_a)
       .def("incident_flux", [](const Sim& self, std::size_t number) { return self.plane_wave(number).flux(); })
       .def("incident_spectrum", [](const Sim& self, std::size_t number) { return self.plane_wave(number).spectrum(); })
       .def("spectrum",
@@ -155,7 +159,7 @@ void bind(nb::module_& m) {
       .def_ro("poles", &Medium::poles)
       .def("epsilon", &Medium::epsilon, "omega"_a)
       .def("epsilon_of_scheme", &Medium::epsilon_of_scheme, "omega"_a, "time_step"_a);
-  nb::class_<Shape>(m, "Shape").def("contains", &Shape::contains, "place"_a).def_prop_ro("name", &Shape::name);
+  nb::class_<Shape>(m, "Shape").def("contains", &Shape::contains, "place"_a);
   m.def(
       "cuboid",
       [](const Vector3& lower, const Vector3& upper) { return std::const_pointer_cast<Shape>(cuboid(lower, upper)); },

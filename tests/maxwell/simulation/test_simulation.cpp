@@ -122,6 +122,49 @@ TEST_CASE("maxwell: a wave on the grid has the scheme's frequency") {
   CHECK(worst < 1e-12);
 }
 
+TEST_CASE("maxwell: waves in a Lorentz medium have the frequencies of the scheme's permittivity") {
+  // k^2 of the grid = epsilon(omega) s^2 with s = 2 sin(omega dt / 2) / dt: two branches, below and above the
+  // resonance.
+  YeeGrid grid = test::grid_of({1, 16, 1}, Boundary::periodic);
+  grid.time_step = 0.4;
+  const Medium medium{1.5, 0, {{0.5, 0, 0.4}}};
+  const double k = 2 / grid.step[1] * std::sin(pi / 16);
+  const auto excess = [&](double omega) {
+    const double s = 2 / grid.time_step * std::sin(omega * grid.time_step / 2);
+    return medium.epsilon_of_scheme(omega, grid.time_step).real() * s * s - k * k;
+  };
+  const auto root = [&](double low, double high) {
+    for (int cut = 0; cut < 60; ++cut) {
+      const double middle = (low + high) / 2;
+      ((excess(middle) < 0) == (excess(low) < 0) ? low : high) = middle;
+    }
+    return (low + high) / 2;
+  };
+  // On the grid the pole is where s is the resonance.
+  const double pole = 2 / grid.time_step * std::asin(0.5 * grid.time_step / 2);
+  const std::array<double, 2> omega{root(1e-3, pole - 1e-9), root(pole + 1e-9, 3)};
+  CHECK(omega[0] < 0.9 * pole);
+  CHECK(omega[1] > 1.1 * pole);
+  // Of the continuum to second order.
+  CHECK(std::abs(medium.epsilon(omega[0]) / medium.epsilon_of_scheme(omega[0], grid.time_step) - 1.0) < 0.05);
+  Simulation<double> simulation(grid, Matter(medium), test::alone(grid));
+  simulation.set_field(0, 0, [&](const Vector3& r) { return std::sin(2 * pi * r[1] / grid.length(1)); });
+  const auto probe = simulation.add_probe(0, {0, 3, 0});
+  simulation.run(400);
+  const auto x = simulation.probe(probe);
+  // Each branch obeys x(n+1) + x(n-1) = 2 cos(omega dt) x(n); both together the product of these.
+  const double a = 2 * std::cos(omega[0] * grid.time_step), b = 2 * std::cos(omega[1] * grid.time_step);
+  double worst = 0, single = 0, largest = 0;
+  for (std::size_t n = 2; n + 2 < x.size(); ++n) {
+    worst = std::max(worst, std::abs(x[n + 2] + x[n - 2] - (a + b) * (x[n + 1] + x[n - 1]) + (2 + a * b) * x[n]));
+    single = std::max(single, std::abs(x[n + 1] + x[n - 1] - a * x[n]));
+    largest = std::max(largest, std::abs(x[n]));
+  }
+  CHECK(largest > 0.1);
+  CHECK(single > 1e-3 * largest);  // both branches are there
+  CHECK(worst < 1e-11 * largest);  // some ten roundings in 400 steps
+}
+
 TEST_CASE("maxwell: a plane wave leaves nothing outside of its box") {
   YeeGrid grid = test::grid_of({30, 28, 26}, Boundary::absorbing);
   for (const int axis : {0, 1, 2})

@@ -82,7 +82,6 @@ FieldHalo<T>::FieldHalo(State<T>& state, const comm::ProcessGrid& processes, std
       const bool end = side == 0 ? part.first()[at(a)] == 0 : part.first()[at(a)] + cells == part.grid().cells[at(a)];
       if (end) mine.phase = (side == 0 ? -1 : 1) * part.grid().bloch[at(a)];
       longest[at(a)] = std::max(longest[at(a)], static_cast<double>(sent * static_cast<std::int64_t>(sizeof(T))));
-      bytes_ += static_cast<std::size_t>(sent) * sizeof(T);
     }
   }
   processes.communicator().max(longest);
@@ -131,11 +130,6 @@ void FieldHalo<T>::exchange() {
       unpack(sides_[at(a)][at(side)], reinterpret_cast<const T*>(exchange_->recv_buffer(face).data()));
     }
   }
-}
-
-template <class T>
-std::size_t FieldHalo<T>::bytes() const noexcept {
-  return bytes_;
 }
 
 template class FieldHalo<float>;

@@ -26,8 +26,6 @@ public:
 
   /// Collective: yes. Does nothing on a grid without exchanged axes.
   void exchange();
-  /// Bytes that this process sends in an exchange.
-  std::size_t bytes() const noexcept;
 
 private:
   /// A part of one array: rows of a box, or single points of a polarisation.
@@ -49,7 +47,6 @@ private:
   State<T>& state_;
   std::array<std::array<Side, 2>, 3> sides_;
   std::unique_ptr<comm::HaloExchange> exchange_;
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace halocline::maxwell

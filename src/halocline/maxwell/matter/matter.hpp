@@ -39,7 +39,6 @@ public:
 
   /// The medium at a place, as a number that tells media apart.
   std::size_t medium_at(const Vector3& place) const noexcept;
-  const Medium& medium(std::size_t number) const noexcept { return media_[number]; }
 
   /// @param smooth  means over the cell; false: the medium at the point itself
   Local local(const YeeGrid& grid, int component, const Index3& point, bool smooth = true) const;

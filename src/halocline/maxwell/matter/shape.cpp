@@ -20,7 +20,6 @@ public:
       if (!(place[a] >= lower_[a] && place[a] < upper_[a])) return false;
     return true;
   }
-  std::string name() const override { return "cuboid"; }
 
 private:
   Vector3 lower_, upper_;
@@ -34,7 +33,6 @@ public:
     for (std::size_t a = 0; a < 3; ++a) sum += (place[a] - centre_[a]) * (place[a] - centre_[a]);
     return sum < square_;
   }
-  std::string name() const override { return "sphere"; }
 
 private:
   Vector3 centre_;
@@ -54,7 +52,6 @@ public:
     }
     return sum - along * along < square_ && std::abs(along) < half_;
   }
-  std::string name() const override { return "cylinder"; }
 
 private:
   Vector3 centre_, unit_;
@@ -67,7 +64,6 @@ public:
   bool contains(const Vector3& place) const noexcept override {
     return body_->contains({place[0] - by_[0], place[1] - by_[1], place[2] - by_[2]});
   }
-  std::string name() const override { return body_->name(); }
 
 private:
   std::shared_ptr<const Shape> body_;

@@ -8,7 +8,6 @@
 #include "halocline/maxwell/grid/box.hpp"
 
 #include <memory>
-#include <string>
 
 namespace halocline::maxwell {
 
@@ -16,7 +15,6 @@ class Shape {
 public:
   virtual ~Shape() = default;
   virtual bool contains(const Vector3& place) const noexcept = 0;
-  virtual std::string name() const = 0;
 };
 
 /// Points with lower <= place < upper. Infinite bounds are allowed.

@@ -34,12 +34,11 @@ public:
   void sample(const State<T>& state, std::int64_t step);
 
   /// Sums of a component at a frequency on the points held, x fastest.
-  std::span<std::complex<double>> sums(std::size_t kept, std::size_t frequency) noexcept {
-    auto& of = sums_[kept];
-    const std::size_t points = of.size() / std::max<std::size_t>(frequencies_.size(), 1);
+  std::span<const std::complex<double>> sums(std::size_t kept, std::size_t frequency) const noexcept {
+    const auto& of = sums_[kept];
+    const std::size_t points = of.size() / frequencies_.size();
     return {of.data() + points * frequency, points};
   }
-
   /// The sums of all components, frequencies and points held, for a checkpoint.
   std::vector<std::vector<std::complex<double>>>& all() noexcept { return sums_; }
 

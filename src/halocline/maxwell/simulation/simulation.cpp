@@ -179,14 +179,8 @@ std::size_t Simulation<T>::add_spectrum(const Box& box, std::vector<int> kept, s
 }
 
 template <class T>
-void Simulation<T>::start() {
-  update_.set_active(seeds_);
-  started_ = true;
-}
-
-template <class T>
 void Simulation<T>::run(std::int64_t steps) {
-  start();
+  update_.set_active(seeds_);
   for (auto& probe : probes_)
     for (auto& values : probe->values) values.reserve(values.size() + static_cast<std::size_t>(steps));
   const std::int64_t end = steps_ + steps;
@@ -378,8 +372,7 @@ std::vector<std::complex<double>> Simulation<T>::spectrum(std::size_t number, in
         fmt::format("component {} at frequency number {} was asked for; this spectrum has neither, "
                     "or one of them not",
                     component, frequency));
-  const auto sums =
-      const_cast<Spectrum<T>&>(spectrum).sums(static_cast<std::size_t>(place - spectrum.kept().begin()), frequency);
+  const auto sums = spectrum.sums(static_cast<std::size_t>(place - spectrum.kept().begin()), frequency);
   return gathered<std::complex<double>>(spectrum_box(number, component), spectrum.held(component),
                                         [&](auto& numbers) { numbers.assign(sums.begin(), sums.end()); });
 }

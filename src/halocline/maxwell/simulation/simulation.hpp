@@ -42,10 +42,8 @@ public:
 
   const YeeGrid& grid() const noexcept { return state_.part().grid(); }
   const Part& part() const noexcept { return state_.part(); }
-  const Matter& matter() const noexcept { return matter_; }
   State<T>& state() noexcept { return state_; }
   const State<T>& state() const noexcept { return state_; }
-  const comm::ProcessGrid& processes() const noexcept { return processes_; }
 
   /// Adds a source or a measurement; the same on every rank, before the first step.
   /// @return its number among those of its kind
@@ -109,7 +107,6 @@ public:
   std::vector<double> field(int component, int copy = 0) const;
 
 private:
-  void start();
   /// Calls action(bytes) for every piece of a checkpoint, in one order.
   template <class Action>
   void for_each_piece(Action&& action);
@@ -122,7 +119,6 @@ private:
   Update<T> update_;
   FieldHalo<T> halo_;
   std::array<bool, components> seeds_{};
-  bool started_ = false;
   std::int64_t steps_ = 0;
   int tables_ = 0;
   std::vector<PlaneWave<T>> waves_;

@@ -46,6 +46,9 @@ public:
   DriveTable<T> e(int step) const noexcept { return {kept_[at(2 * step)].data() - first_}; }
   DriveTable<T> h(int step) const noexcept { return {kept_[at(2 * step + 1)].data() - first_}; }
 
+  /// The wave's field at a node of the grid after the last step, over the polarisation.
+  double at_node(std::int64_t node) const noexcept { return e_[static_cast<std::size_t>(node - first_)]; }
+
   /// Energy through a unit of area at each frequency, of the wave in the scheme: Re(E H*) / 2 of the sums over time,
   /// times the time step squared, positive along its direction.
   std::vector<double> flux() const;

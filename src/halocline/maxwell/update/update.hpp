@@ -68,7 +68,6 @@ public:
   /// Components that never leave zero are not updated: those that no source and no start value reaches. All are at
   /// first; the argument replaces them, closed under the curls of this grid.
   void set_active(std::array<bool, components> seeds);
-  const std::array<bool, components>& active() const noexcept { return active_; }
 
   /// Does steps. At the start, ghosts of exchanged axes hold the neighbours' points.
   /// @param tables  shape (steps, number of tables): for each step, the tables that drives read
