@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from halocline.cli.common import Overwrite, command_group
-from halocline.cli.console import Console, speaks
+from halocline.cli.common import Json, Overwrite, command_group
+from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
 
 app = command_group("Light on a grid: Maxwell's equations in the time domain.")
@@ -24,6 +24,7 @@ def run(
     run_file: Annotated[str | None, typer.Argument(metavar="RUN.toml", help="Run file; --example prints one.")] = None,
     example: Annotated[bool, typer.Option("--example", help="Print a commented run file and stop.")] = False,
     overwrite: Overwrite = False,
+    json: Json = None,
 ) -> None:
     """A pulse, the matter that it meets, and the energy that passes planes and boxes.
 
@@ -40,12 +41,14 @@ def run(
         raise InvalidArgument("a run file is missing; `halocline maxwell run --example` prints one to start from.")
     given = Run.read(run_file)
     from halocline.comm import communicator
-    from halocline.maxwell.job import RunJob
+    from halocline.maxwell.job import RunJob, as_json
 
     console = Console()
     with console.hears_signals():
         console.keep_log(given.output.path(".log"))
         try:
-            RunJob(given, communicator(), console, overwrite).run()
+            path = RunJob(given, communicator(), console, overwrite).run()
+            if json is not None and speaks():
+                write_json(json, as_json(path))
         finally:
             console.close()

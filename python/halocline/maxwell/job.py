@@ -21,20 +21,21 @@ from typing import Any
 import h5py
 import numpy as np
 
-from halocline import _halocline
-from halocline.comm import CommonWork, on_root
+from halocline import _halocline, hdf5
+from halocline.comm import CommonWork, on_root, raise_together
 from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for, write_file
 from halocline.maxwell import plots
 from halocline.maxwell.runfile import Run, medium_of
 from halocline.maxwell.simulation import Simulation
-from halocline.reporter import Reporter
-from halocline.results import ResultFile
+from halocline.reporter import Reporter, agreement
+from halocline.results import ResultFile, plain_value
 from halocline.runs import digest
 from halocline.schema import shown
 
 FORMAT = "halocline maxwell 1"
-SECONDS_A_BLOCK = 0.5
+HEAD = struct.Struct("<dq")
+"""Behind the identity of the run in a checkpoint: largest energy, processes. Then come their sizes and parts."""
 
 
 class RunJob:
@@ -92,8 +93,7 @@ class RunJob:
             return False
         if not self.path.exists():
             return False
-        attributes, _ = read(self.path)
-        if attributes.get("identity") != self.identity:
+        if read(self.path)[0].get("identity") != self.identity:
             raise InvalidArgument(
                 f"{self.path} belongs to another run; name another [output] file, or use --overwrite."
             )
@@ -110,29 +110,20 @@ class RunJob:
         cells = sim.grid.cells
         say(f"grid          {' x '.join(map(str, cells))} cells of {sim.step:g} nm, {sim.native.depth} steps a sweep")
         say(f"time step     {1e3 * sim.time_step:.6g} as")
-        largest, left = self._resume()
-        block = 1
-        begun = saved = time.monotonic()
+        begun = self.saved = time.monotonic()
+
+        def watch(largest: float, left: float) -> None:
+            advance(sim.time, f"{sim.time:.4g} fs, {left:.2g} of the energy left")
+            due = time.monotonic() - self.saved > section.checkpoint_interval
+            keep, why = agreement(self.world, self.reporter, section.wall_limit, begun, due)
+            if keep:
+                self._keep(largest)
+            if why is not None:
+                raise Interrupted(f"{why} at {sim.time:.4g} fs; the same command goes on from {self.state}.")
+
+        largest = self._resume()
         with self.reporter.stage("propagating", section.longest) as advance:
-            while sim.time < section.longest and not (sim.time > self.wave.end and left <= section.fall):
-                since = time.monotonic()
-                sim.native.run(block)
-                took = self.world.max([time.monotonic() - since])[0]
-                block = max(1, min(2 * block, int(block * SECONDS_A_BLOCK / max(took, 1e-6)), 5000))
-                now = sim.energy()
-                largest = max(largest, now)
-                left = now / largest if largest > 0 else 1.0
-                advance(sim.time, f"{sim.time:.4g} fs, {left:.2g} of the energy left")
-                wall = time.monotonic()
-                late = section.wall_limit is not None and wall - begun > section.wall_limit
-                due = wall - saved > section.checkpoint_interval
-                asked = self.world.max([float(self.reporter.stop_requested()), float(late), float(due)])
-                if any(asked):
-                    self._keep(largest, left)
-                    saved = wall
-                if asked[0] or asked[1]:
-                    why = "stopped" if asked[0] else "the wall_limit is reached: stopped"
-                    raise Interrupted(f"{why} at {sim.time:.4g} fs; the same command goes on from {self.state}.")
+            left = sim.run_until_quiet(section.fall, section.longest, largest, watch)
         if left > section.fall:
             self.reporter.warning(
                 f"{100 * left:.2g} % of the energy are left after {sim.time:.4g} fs; spectra have an error of this "
@@ -141,46 +132,61 @@ class RunJob:
         say(f"{sim.native.steps} steps, {sim.time:.6g} fs, {left:.2g} of the energy left")
         self._write(left)
 
-    def _keep(self, largest: float, left: float) -> None:
+    def _keep(self, largest: float) -> None:
         """Writes a checkpoint. Collective."""
-        head = struct.pack("<ddq", largest, left, self.world.size)
         mine = self.simulation.native.checkpoint()
-        parts = self.world.gather(struct.pack("<q", len(mine)) + mine)
-        on_root(self.world, lambda: write_file(self.state, self.identity.encode() + head + parts))
+        sizes = self.world.gather(struct.pack("<q", len(mine)))
+        parts = self.world.gather(mine)
+        head = self.identity.encode() + HEAD.pack(largest, self.world.size) + sizes
+        on_root(self.world, lambda: write_file(self.state, head + parts))
+        self.saved = time.monotonic()
 
-    def _resume(self) -> tuple[float, float]:
-        """Goes on from a checkpoint if there is one. Returns the largest energy so far, and the part that is left."""
-        content = self.world.broadcast(
-            on_root(self.world, lambda: self.state.read_bytes() if self.state.exists() else b"")
-        )
-        if not content:
-            return 0.0, 1.0
-        digits = len(self.identity)
-        if content[:digits] != self.identity.encode():
-            raise InvalidArgument(f"{self.state} belongs to another run; remove it, or begin anew with --overwrite.")
-        largest, left, size = struct.unpack("<ddq", content[digits : digits + 24])
-        if size != self.world.size:
-            raise InvalidArgument(
-                f"{self.state} is a checkpoint of {size} processes, and {self.world.size} were started; start {size}."
-            )
-        place = digits + 24
-        for rank in range(size):
-            if place + 8 > len(content):
-                raise FileError(f"{self.state}: is shorter than its parts; begin anew with --overwrite.")
-            (count,) = struct.unpack("<q", content[place : place + 8])
-            if rank == self.world.rank:
-                self.simulation.native.resume(content[place + 8 : place + 8 + count])
-            place += 8 + count
+    def _resume(self) -> float:
+        """Goes on from a checkpoint if there is one; each process reads its part. Returns the largest energy so far."""
+        found = on_root(self.world, self._look_at_state)
+        if found is None:
+            return 0.0
+        largest, places = found
+        problem = ""
+        try:
+            with self.state.open("rb") as file:
+                file.seek(places[self.world.rank])
+                size = places[self.world.rank + 1] - places[self.world.rank]
+                self.simulation.native.resume(file.read(size))
+        except (OSError, InvalidArgument) as error:
+            problem = f"{self.state}: cannot be read: {error}"
+        raise_together(self.world, problem, FileError)
         self.reporter.line(f"restart       from {self.simulation.time:.6g} fs of {self.state}")
-        return largest, left
+        return largest
+
+    def _look_at_state(self) -> tuple[float, list[int]] | None:
+        """Of the checkpoint: the largest energy, and where the part of each process begins and the last one ends."""
+        if not self.state.exists():
+            return None
+        digits = len(self.identity)
+        with self.state.open("rb") as file:
+            if file.read(digits) != self.identity.encode():
+                raise InvalidArgument(
+                    f"{self.state} belongs to another run; remove it, or begin anew with --overwrite."
+                )
+            try:
+                largest, size = HEAD.unpack(file.read(HEAD.size))
+                if size != self.world.size:
+                    raise InvalidArgument(
+                        f"{self.state} is a checkpoint of {size} processes, and {self.world.size} were started; start "
+                        f"{size}."
+                    )
+                sizes = struct.unpack(f"<{size}q", file.read(8 * size))
+            except struct.error:
+                raise FileError(f"{self.state}: ends in its head; begin anew with --overwrite.") from None
+            first = file.tell()
+        return largest, [first + sum(sizes[:rank]) for rank in range(size + 1)]
 
     def _write(self, left: float) -> None:
         sim = self.simulation
         incident = self.wave.flux()
-        flux = {name: f.values() / incident for name, f in self.fluxes.items()}
-        planes = [f.name for f in self.given.measure.flux if f.axis is not None]
-        for name in planes:
-            flux[name] = flux[name] / sim.area(next(f.axis for f in self.given.measure.flux if f.name == name))
+        areas = {f.name: sim.area(f.axis) for f in self.given.measure.flux if f.axis is not None}
+        flux = {name: f.values() / incident / areas.get(name, 1.0) for name, f in self.fluxes.items()}
         probes = {name: sim.probe(number) for name, number in self.probes.items()}
         fields = {name: sim.field(name) for name in self.given.measure.fields}
         attributes = {
@@ -219,18 +225,24 @@ class RunJob:
             self.state.unlink(missing_ok=True)
 
         on_root(self.world, write)
-        for name in planes:
-            values = flux[name]
-            self.reporter.line(f"{name:14}{values.min():.5f} to {values.max():.5f} of the incident energy")
+        for name in areas:
+            low, high = flux[name].min(), flux[name].max()
+            self.reporter.line(f"{name:14}{low:.5f} to {high:.5f} of the incident energy")
         self.reporter.line(f"results       {self.path}, table {self.path.with_suffix('.txt')}")
         if self.given.output.plots and flux:
             self.reporter.line(f"picture       {on_root(self.world, lambda: plots.fluxes(self.path))}")
 
 
+def as_json(path: str | Path) -> dict[str, Any]:
+    """The numbers of a result, without fields and probes. Raises FileError. Collective: no."""
+    attributes, data = read(path)
+    flux = {name.removeprefix("flux/"): data[name].tolist() for name in data if name.startswith("flux/")}
+    kept = {name: plain_value(value) for name, value in attributes.items()}
+    return kept | {"energy": data["energy"].tolist(), "incident": data["incident"].tolist(), "flux": flux}
+
+
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Attributes and datasets of a result of `halocline maxwell run`. Raises FileError. Collective: no."""
-    from halocline import hdf5
-
     with hdf5.opened(path) as file:
         if file.attrs.get("format") != FORMAT:
             raise FileError(f"{path}: is no result of `halocline maxwell run`.")

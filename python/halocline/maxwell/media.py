@@ -15,7 +15,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.errors import InvalidArgument
-from halocline.maxwell.units import HBAR_C_EV_NM
+from halocline.maxwell.units import HBAR_C_EV_NM, frequency_of
 from halocline.schema import advice
 
 
@@ -43,11 +43,8 @@ class Medium:
 
     def epsilon(self, energy: Any) -> np.ndarray:
         """The permittivity at photon energies [eV]; complex, with a positive imaginary part where it absorbs."""
-        e = np.asarray(energy, dtype=float)
-        total = self.permittivity + (1j * self.conductivity / e if self.conductivity else 0j * e)
-        for pole in self.poles:
-            total = total + pole.strength / (pole.resonance**2 - e**2 - 1j * pole.damping * e)
-        return total
+        epsilon = np.frompyfunc(self.native.epsilon, 1, 1)
+        return np.asarray(epsilon(frequency_of(np.asarray(energy, dtype=float))), dtype=complex)
 
     def index(self, energy: Any) -> np.ndarray:
         """The refractive index n + i k at photon energies [eV]."""

@@ -18,7 +18,8 @@ equations are linear: H is in units of E in empty space.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ AXES = "xyz"
 COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
 LEAST_CELLS = 10.0
 """Cells a wavelength in matter below which a run is refused."""
+
+SECONDS_BETWEEN_WATCHES = 0.5
 
 _length, _time, _energy = quantity("length"), quantity("time", above=0.0), quantity("energy", above=0.0)
 
@@ -65,41 +68,47 @@ def _size(value: Any) -> list[float]:
     return [quantity("length", at_least=0.0)(v) for v in value]
 
 
+def _place(value: Any) -> list[float]:
+    if isinstance(value, (str, int, float)) or len(value) != 3:
+        raise Unfit("three lengths x, y, z")
+    return [_length(v) for v in value]
+
+
+def _corner(value: Any) -> list[Any]:
+    if isinstance(value, (str, int, float)) or len(value) != 3:
+        raise Unfit("three lengths x, y, z; ... where the body does not end")
+    return [v if v is ... else _length(v) for v in value]
+
+
+def _direction(value: Any) -> list[float]:
+    if isinstance(value, str):
+        return [float(a == _axis(value)) for a in range(3)]
+    if len(value) != 3:
+        raise Unfit('"x", "y", "z", or three numbers')
+    return [float(v) for v in value]
+
+
+@takes(lower=_corner, upper=_corner)
 def cuboid(lower: Sequence[Any], upper: Sequence[Any]) -> Any:
     """The body between two corners [nm]; `...` stands for no end on that side.
 
     Raises InvalidArgument for a lower bound above the upper one.
     """
-
-    def bound(value: Any, none: float) -> float:
-        return none if value is ... else _checked("cuboid", "corner", value, _length)
-
-    return _halocline.maxwell.cuboid([bound(v, -1e300) for v in lower], [bound(v, 1e300) for v in upper])
+    none = -math.inf, math.inf
+    corners = [[end if v is ... else v for v in c] for c, end in zip((lower, upper), none, strict=True)]
+    return _halocline.maxwell.cuboid(*corners)
 
 
+@takes(centre=_place, radius=quantity("length", above=0.0))
 def sphere(centre: Sequence[Any], radius: Any) -> Any:
     """A ball [nm]."""
-    place = [_checked("sphere", "centre", v, _length) for v in centre]
-    return _halocline.maxwell.sphere(place, _checked("sphere", "radius", radius, _length))
+    return _halocline.maxwell.sphere(centre, radius)
 
 
-def cylinder(centre: Sequence[Any], axis: Any, radius: Any, length: Any = math.inf) -> Any:
+@takes(centre=_place, axis=_direction, radius=quantity("length", above=0.0), length=quantity("length", above=0.0))
+def cylinder(centre: Sequence[Any], axis: Any, radius: Any, length: Any = None) -> Any:
     """A rod along an axis, "x", "y", "z" or a vector [nm]; without a length it has no ends."""
-    direction = [float(a == axis) for a in AXES] if isinstance(axis, str) else [float(a) for a in axis]
-    place = [_checked("cylinder", "centre", v, _length) for v in centre]
-    return _halocline.maxwell.cylinder(
-        place,
-        direction,
-        _checked("cylinder", "radius", radius, _length),
-        _checked("cylinder", "length", length, _length),
-    )
-
-
-def _checked(title: str, name: str, value: Any, check: Any) -> Any:
-    try:
-        return check(value)
-    except Unfit as unfit:
-        raise InvalidArgument(f"{title}: {name} = {shown(value)}: expected {unfit}.") from None
+    return _halocline.maxwell.cylinder(centre, axis, radius, math.inf if length is None else length)
 
 
 class PlaneWave:
@@ -119,20 +128,29 @@ class PlaneWave:
 class Flux:
     """Energy that passes a plane, or what leaves a closed box, at photon energies."""
 
-    def __init__(self, simulation: Simulation, parts: list[tuple[float, int, int, int, list[Any], list[Any]]]) -> None:
-        self._simulation, self._parts = simulation, parts
-        self.energies: np.ndarray = np.array([])
+    def __init__(
+        self,
+        simulation: Simulation,
+        faces: list[tuple[float, int, int]],
+        lower: list[int],
+        upper: list[int],
+        energies: list[float],
+    ) -> None:
+        """faces: sign, number of the spectrum and axis of each; lower, upper: nodes of the planes' ends."""
+        self._simulation, self._faces, self._lower, self._upper = simulation, faces, lower, upper
+        self.energies = np.array(energies)
 
     def values(self) -> np.ndarray:
         """The energy at each photon energy, along the axis of the plane or out of the box: an area (nm^2; nm along the
         axes that are not flat) times what `PlaneWave.flux` counts. Collective."""
-        total = np.zeros(len(self.energies))
-        for sign, number, axis, _, lower, upper in self._parts:
-            for f in range(len(self.energies)):
-                total[f] += sign * self._of_plane(number, axis, f, lower, upper)
-        return total
+        return np.array(
+            [
+                sum(sign * self._of_plane(number, axis, f) for sign, number, axis in self._faces)
+                for f in range(len(self.energies))
+            ]
+        )
 
-    def _of_plane(self, number: int, axis: int, frequency: int, lower: list[int], upper: list[int]) -> float:
+    def _of_plane(self, number: int, axis: int, frequency: int) -> float:
         sim = self._simulation
         b, c = (axis + 1) % 3, (axis + 2) % 3
         flux = 0.0
@@ -145,26 +163,23 @@ class Flux:
             e = np.moveaxis(e, planes, 0)[1]
             weights = np.ones(e.shape)
             for a in (b, c):
-                if sim.grid.flat(a):
+                if sim.grid.flat(a) or self._whole(a):
                     continue
                 place = [other for other in (2, 1, 0) if other != axis].index(a)
+                cut: list[Any] = [slice(None)] * 2
                 if a == electric:  # E lies between the nodes of this axis: leave out the one beyond the last node
-                    if not self._whole(a, lower, upper):
-                        cut = [slice(None)] * 2
-                        cut[place] = slice(0, upper[a] - lower[a])
-                        e, h, weights = e[tuple(cut)], h[tuple(cut)], weights[tuple(cut)]
-                elif not self._whole(a, lower, upper):
-                    ends = [slice(None)] * 2
-                    for end in (0, -1):
-                        ends[place] = end
-                        weights[tuple(ends)] *= 0.5
+                    cut[place] = slice(0, self._upper[a] - self._lower[a])
+                    e, h, weights = e[tuple(cut)], h[tuple(cut)], weights[tuple(cut)]
+                    continue
+                for end in (0, -1):
+                    cut[place] = end
+                    weights[tuple(cut)] *= 0.5
             area = math.prod(sim.grid.step[a] for a in (b, c) if not sim.grid.flat(a))
             flux += sign * area * 0.5 * float(np.sum(weights * (e * h.conj()).real))
         return flux
 
-    def _whole(self, axis: int, lower: list[int], upper: list[int]) -> bool:
-        grid = self._simulation.grid
-        return grid.periodic(axis) and lower[axis] <= 0 and upper[axis] >= grid.cells[axis] - 1
+    def _whole(self, axis: int) -> bool:
+        return self._simulation.spans(axis, self._lower[axis], self._upper[axis])
 
 
 class Simulation:
@@ -224,13 +239,12 @@ class Simulation:
         matter = _halocline.maxwell.Matter(self._media[0].native)
         for shape, of in bodies:
             self._media.append(medium(of))
-            matter.add(_Moved(shape, self.origin).native, self._media[-1].native)
+            matter.add(_halocline.maxwell.moved(shape, self.origin), self._media[-1].native)
         self._layer = [(layer if p[0] == "absorbing" else 0, layer if p[1] == "absorbing" else 0) for p in pairs]
-        group = communicator(comm)
+        self.group = communicator(comm)
         kind = _halocline.maxwell.SimulationDouble if precision == "double" else _halocline.maxwell.SimulationFloat
-        self.native = kind(self.grid, matter, group, [], depth, "auto", smooth)
+        self.native = kind(self.grid, matter, self.group, [], depth, "auto", smooth)
         self._last_source = 0.0
-        self._named: dict[str, int] = {}
 
     @property
     def time_step(self) -> float:
@@ -245,6 +259,10 @@ class Simulation:
     def node(self, axis: int, place: float) -> int:
         """The node of the grid nearest to a place [nm], which counts from the inner end of the lower layer."""
         return round((place + self.origin[axis]) / self.step)
+
+    def spans(self, axis: int, lower: int, upper: int) -> bool:
+        """Whether nodes cover a periodic axis from end to end."""
+        return self.grid.periodic(axis) and lower <= 0 and upper >= self.grid.cells[axis] - 1
 
     def refuse_coarse(self, energy: float) -> None:
         """Raises InvalidArgument if a wave has fewer than ten cells a wavelength in some medium."""
@@ -311,40 +329,45 @@ class Simulation:
         self._last_source = max(self._last_source, end)
         return PlaneWave(self, number, list(energies), end)
 
-    def add_current(self, component: str, place: Sequence[float], waveform: Any) -> None:
+    @takes(component=_component, place=_place)
+    def add_current(self, component: Any, place: Any, waveform: Any) -> None:
         """A current along E's component at a place [nm]; waveform in units of nm."""
-        c = _checked("add_current", "component", component, _component)
-        self.native.add_current(c, [self.node(a, place[a]) for a in range(3)], waveform)
+        self.native.add_current(component, self._point(place), waveform)
         self._last_source = max(self._last_source, waveform.end / LIGHT_NM_PER_FS)
 
-    def add_probe(self, component: str, place: Sequence[float], name: str = "") -> int:
+    @takes(component=_component, place=_place)
+    def add_probe(self, component: Any, place: Any) -> int:
         """Keeps a component at a place [nm] after every step. Returns the number for `probe`."""
-        c = _checked("add_probe", "component", component, _component)
-        return self.native.add_probe(c, [0 if self.grid.flat(a) else self.node(a, place[a]) for a in range(3)])
+        return self.native.add_probe(component, self._point(place))
+
+    def _point(self, place: Sequence[float]) -> list[int]:
+        return [0 if self.grid.flat(a) else self.node(a, place[a]) for a in range(3)]
 
     def probe(self, number: int) -> np.ndarray:
         """Shape (steps,): the values of a probe; complex with a Bloch phase."""
         values = self.native.probe(number)
         return values if np.iscomplexobj(values) and np.any(values.imag) else values.real
 
-    @takes(axis=_axis, energies=_energies)
+    @takes(axis=_axis, place=_length, energies=_energies)
     def add_flux(self, axis: Any, place: Any, energies: Any) -> Flux:
-        """Counts the energy through a plane across an axis at a place [nm], over the whole inner part of the grid."""
-        lower, upper = self._inner()
-        return self._flux(
-            [(1.0, axis, self.node(axis, _checked("add_flux", "place", place, _length)))], lower, upper, energies
-        )
+        """Counts the energy through a plane across an axis at a place [nm], over the whole inner part of the grid.
 
-    @takes(energies=_energies)
-    def add_flux_box(self, lower: Sequence[float], upper: Sequence[float], energies: Any) -> Flux:
-        """Counts the energy that leaves a closed box [nm] through its faces; flat and whole periodic axes have none."""
-        first = [0 if self.grid.flat(a) else self.node(a, lower[a]) for a in range(3)]
-        last = [1 if self.grid.flat(a) else self.node(a, upper[a]) for a in range(3)]
+        Raises InvalidArgument for a plane outside of the grid.
+        """
+        return self._flux([(1.0, axis, self.node(axis, place))], *self._inner(), energies)
+
+    @takes(lower=_place, upper=_place, energies=_energies)
+    def add_flux_box(self, lower: Any, upper: Any, energies: Any) -> Flux:
+        """Counts the energy that leaves a closed box [nm] through its faces; flat and whole periodic axes have none.
+
+        Raises InvalidArgument for a box that is not inside the grid.
+        """
+        first = self._point(lower)
+        last = [1 if self.grid.flat(a) else n for a, n in enumerate(self._point(upper))]
         planes = []
         for a in range(3):
-            if self.grid.flat(a) or (self.grid.periodic(a) and first[a] <= 0 and last[a] >= self.grid.cells[a] - 1):
-                continue
-            planes += [(-1.0, a, first[a]), (1.0, a, last[a])]
+            if not self.grid.flat(a) and not self.spans(a, first[a], last[a]):
+                planes += [(-1.0, a, first[a]), (1.0, a, last[a])]
         return self._flux(planes, first, last, energies)
 
     def _inner(self) -> tuple[list[int], list[int]]:
@@ -355,41 +378,63 @@ class Simulation:
     def _flux(
         self, planes: list[tuple[float, int, int]], lower: list[int], upper: list[int], energies: list[float]
     ) -> Flux:
-        parts: list[tuple[float, int, int, int, list[Any], list[Any]]] = []
+        faces = []
         frequencies = [frequency_of(e) for e in energies]
         every = max(1, int(math.pi / (4 * max(frequencies) * self.grid.time_step)))
         for sign, axis, node in planes:
+            if not 1 <= node < self.grid.cells[axis]:
+                below, above = -self.origin[axis], self.grid.cells[axis] * self.step - self.origin[axis]
+                raise InvalidArgument(
+                    f"a flux through a plane at {node * self.step + below:g} nm across axis {AXES[axis]} was asked "
+                    f"for; the grid lies between {below:g} and {above:g} nm."
+                )
             begin, end = list(lower), [u + (0 if self.grid.periodic(a) else 1) for a, u in enumerate(upper)]
             for a in range(3):
                 if self.grid.flat(a):
                     begin[a], end[a] = 0, 1
             begin[axis], end[axis] = node - 1, node + 1
             b, c = (axis + 1) % 3, (axis + 2) % 3
-            number = self.native.add_spectrum(begin, end, [b, c, 3 + b, 3 + c], frequencies, every)
-            parts.append((sign, number, axis, node, lower, upper))
-        flux = Flux(self, parts)
-        flux.energies = np.array(energies)
-        return flux
+            faces.append((sign, self.native.add_spectrum(begin, end, [b, c, 3 + b, 3 + c], frequencies, every), axis))
+        return Flux(self, faces, lower, upper, energies)
 
-    @takes(time=_time)
-    def run(self, time: Any) -> None:
+    @takes(duration=_time)
+    def run(self, duration: Any) -> None:
         """Lets light travel for a time [fs]."""
-        self.native.run(max(1, round(time / self.time_step)))
+        self.native.run(max(1, round(duration / self.time_step)))
 
-    def run_until_quiet(self, fall: float = 1e-4, longest: float = 1e4) -> float:
+    def run_until_quiet(
+        self,
+        fall: float = 1e-4,
+        longest: float = 1e4,
+        largest: float = 0.0,
+        watch: Callable[[float, float], None] | None = None,
+    ) -> float:
         """Runs until all sources have ended and the energy has fallen to a part of its largest value.
 
-        fall: that part; longest: a limit of the whole time [fs]. Returns the part that is left.
+        fall: that part; longest: a limit of the whole time [fs]
+        largest: energy of an earlier part of the run, to go on from
+        watch: called about twice a second with the largest energy so far and the part that was left at the last look;
+            may end the run by an exception
+        Returns the part that is left. The energy is looked at in steps that only the sources determine, so that the end
+        of the run does not depend on the machine, nor on where it was stopped.
         """
-        block = max(1, round(self._last_source / self.time_step / 20))
-        largest, now = 0.0, math.inf
+        every = max(1, round(self._last_source / self.time_step / 20))
+        block, left = 1, 1.0
         while self.time < longest:
-            self.native.run(block)
-            now = sum(self.native.energy())
-            largest = max(largest, now)
-            if self.time > self._last_source and now <= fall * largest:
-                break
-        return now / largest if largest > 0 else 0.0
+            begun = time.monotonic()
+            steps = min(every - self.native.steps % every, block if watch is not None else every)
+            self.native.run(steps)
+            if self.native.steps % every == 0:
+                now = self.energy()
+                largest = max(largest, now)
+                left = now / largest if largest > 0 else 1.0
+                if self.time > self._last_source and left <= fall:
+                    break
+            if watch is not None:
+                watch(largest, left)
+                seconds = self.group.max([time.monotonic() - begun])[0] / steps
+                block = max(1, int(SECONDS_BETWEEN_WATCHES / max(seconds, 1e-9)))
+        return left
 
     def area(self, axis: str) -> float:
         """Of a plane across an axis, without the layers [nm^2; nm in two dimensions, 1 in one]."""
@@ -401,20 +446,8 @@ class Simulation:
         """Of field and matter on the grid."""
         return sum(self.native.energy())
 
-    def field(self, component: str) -> np.ndarray:
+    @takes(component=_component)
+    def field(self, component: Any) -> np.ndarray:
         """Shape (z, y, x): a component on the whole grid, complex with a Bloch phase."""
-        c = _checked("field", "component", component, _component)
-        real = self.native.field(c)
-        if any(self._bloch()):
-            return real + 1j * self.native.field(c, 1)
-        return real
-
-    def _bloch(self) -> Sequence[float]:
-        return self.grid.bloch
-
-
-class _Moved:
-    """A shape whose places count from the inner end of the lower layers."""
-
-    def __init__(self, shape: Any, by: Sequence[float]) -> None:
-        self.native = _halocline.maxwell.moved(shape, list(by))
+        real = self.native.field(component)
+        return real + 1j * self.native.field(component, 1) if any(self.grid.bloch) else real

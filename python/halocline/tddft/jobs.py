@@ -16,7 +16,7 @@ from halocline import _halocline
 from halocline.comm import CommonWork, on_root
 from halocline.errors import FileError, Interrupted, InvalidArgument, NotConverged
 from halocline.files import claimed, claimed_for
-from halocline.reporter import Reporter
+from halocline.reporter import Reporter, agreement
 from halocline.schema import shown
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
@@ -421,16 +421,12 @@ class OneRun:
 
     def _agree(self, propagator: Any, done: int, total: int) -> None:
         """All processes agree whether to write a checkpoint, or to stop."""
-        now, options = time.monotonic(), self.options
-        stop = self.reporter.stop_requested()
-        late = options.wall_limit is not None and now - self.job.begun > options.wall_limit
-        due = not options.checkpoint_every and now - self.saved > options.checkpoint_interval
-        asked = self.group.max([float(stop), float(late), float(due)])
-        if not any(asked):
-            return
-        self._keep(propagator, False)
-        if asked[0] or asked[1]:
-            why = "stopped" if asked[0] else "the wall_limit is reached: stopped"
+        options = self.options
+        due = not options.checkpoint_every and time.monotonic() - self.saved > options.checkpoint_interval
+        keep, why = agreement(self.group, self.reporter, options.wall_limit, self.job.begun, due)
+        if keep:
+            self._keep(propagator, False)
+        if why is not None:
             raise Interrupted(
                 f"{why} at step {done} of {total}; the same command goes on from {orbital_file(self.path)}."
             )

@@ -337,32 +337,24 @@ class _Light:
             shape = maxwell.cuboid([(first + cells - 0.5) * step, -1e300, -1e300], [1e300] * 3)
             matter.add(shape, maxwell.Medium(behind**2, 0.0, []))
 
-        def simulation() -> Any:
-            return maxwell.SimulationDouble(
-                grid, matter if self._with_film else empty, Communicator.self(), [], 1, "auto", True
-            )
-
-        empty = maxwell.Matter(maxwell.Medium(1.0, 0.0, []))
+        self._film = maxwell.SimulationDouble(grid, matter, Communicator.self(), [], 1, "auto", True)
         # Times of the source's node; a delay of half a step does not matter.
         values = np.asarray(native.field_of(field, [n * time_step for n in range(total + 1)]))[:, 0]
-        self._sims, self._probes = [], []
-        for self._with_film in (True, False):
-            sim = simulation()
-            for g in (1, 2):
-                wave = values[:, self._turn[g]]
-                if not np.any(wave):
-                    continue
-                vector = [0.0] * 3
-                vector[g] = 1.0
-                shape = maxwell.Waveform.sampled(wave.tolist(), grid.time_step)
-                sim.add_plane_wave(0, 1, vector, [start, 0, 0], [size, 0, 0], shape, [])
-            self._sims.append(sim)
-        self._film, self._free = self._sims
+        self._waves: list[tuple[int, int]] = []
+        for g in (1, 2):
+            wave = values[:, self._turn[g]]
+            if not np.any(wave):
+                continue
+            vector = [float(a == g) for a in range(3)]
+            shape = maxwell.Waveform.sampled(wave.tolist(), grid.time_step)
+            number = self._film.add_plane_wave(0, 1, vector, [start, 0, 0], [size, 0, 0], shape, [])
+            self._waves.append((self._turn[g], number))
         self._film.add_cells([first, 0, 0], [first + cells, 1, 1])
-        # Scattered light in front of the wave's box; total light behind the film; incident light at the film's front.
-        self._places = (start - 2, first + cells + 1, first)
-        self._numbers = [[self._film.add_probe(c, [place, 0, 0]) for c in range(3)] for place in self._places[:2]]
-        self._incident = [self._free.add_probe(c, [self._places[2], 0, 0]) for c in range(3)]
+        # Scattered light in front of the wave's box, and total light behind the film.
+        self._first = first
+        self._probes = [
+            [self._film.add_probe(c, [place, 0, 0]) for c in range(3)] for place in (start - 2, first + cells + 1)
+        ]
 
     def advance(self, currents: np.ndarray) -> np.ndarray:
         """Takes J of the cells at the beginning of a step; returns E half a step later, shape (cells, 3)."""
@@ -370,21 +362,15 @@ class _Light:
         # J counts particles of charge -1.
         self._film.set_currents(-4 * math.pi / SPEED_OF_LIGHT * turned)
         self._film.run(1)
-        self._free.run(1)
         fields = np.empty_like(turned)
         fields[:, self._turn] = self._film.cell_fields(False)
         return fields
 
     def at_ends(self) -> tuple[np.ndarray, ...]:
         """E incident, reflected and transmitted after the last step."""
-        rows = []
-        for sim, numbers in (
-            (self._free, self._incident),
-            (self._film, self._numbers[0]),
-            (self._film, self._numbers[1]),
-        ):
-            row = np.zeros(3)
-            for g in range(3):
-                row[self._turn[g]] = sim.probe_now(numbers[g])
-            rows.append(row)
-        return tuple(rows)
+        incident, reflected, transmitted = np.zeros((3, 3))
+        for component, wave in self._waves:
+            incident[component] = self._film.incident_field(wave, self._first)
+        for row, numbers in zip((reflected, transmitted), self._probes, strict=True):
+            row[self._turn] = [self._film.probe_now(number) for number in numbers]
+        return incident, reflected, transmitted

@@ -16,7 +16,7 @@ from halocline import _halocline
 from halocline.comm import CommonWork, on_root
 from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for
-from halocline.reporter import Reporter
+from halocline.reporter import Reporter, agreement
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results
 from halocline.tddft.jobs import SYSTEM_SECTIONS, division_lines, echo, ground_of, head_lines
@@ -150,6 +150,9 @@ class MultiscaleJob:
                 if done == first + 5:
                     slowest = self.world.max([seconds])[0]
                     agree_every = max(1, min(1000, int(SECONDS_BETWEEN_AGREEMENTS / max(slowest, 1e-6))))
+                every = self.given.propagate.checkpoint_every
+                if every and done % every == 0 and done < cells.total:
+                    self._keep(False)
                 if done % agree_every == 0 and done < cells.total:
                     self._agree(done)
         self._keep(True)
@@ -166,19 +169,12 @@ class MultiscaleJob:
 
     def _agree(self, done: int) -> None:
         """All processes agree whether to write a checkpoint, or to stop."""
-        options, now = self.given.propagate, time.monotonic()
-        due = (
-            done % options.checkpoint_every == 0
-            if options.checkpoint_every
-            else now - self.saved > options.checkpoint_interval
-        )
-        late = options.wall_limit is not None and now - self.begun > options.wall_limit
-        asked = self.world.max([float(self.reporter.stop_requested()), float(late), float(due)])
-        if not any(asked):
-            return
-        self._keep(False)
-        if asked[0] or asked[1]:
-            why = "stopped" if asked[0] else "the wall_limit is reached: stopped"
+        options = self.given.propagate
+        due = not options.checkpoint_every and time.monotonic() - self.saved > options.checkpoint_interval
+        keep, why = agreement(self.world, self.reporter, options.wall_limit, self.begun, due)
+        if keep:
+            self._keep(False)
+        if why is not None:
             raise Interrupted(f"{why} at step {done} of {self.cells.total}; the same command goes on from there.")
 
     def _keep(self, finished: bool) -> None:

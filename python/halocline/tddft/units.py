@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from halocline.schema import Given, Unfit
+from halocline.quantities import Convert, Units, times
+from halocline.schema import Unfit
 
 BOHR_ANGSTROM = 0.529177210544
 HARTREE_EV = 27.211386245981
@@ -28,58 +28,52 @@ ELECTRON_MASSES_PER_U = 1822.888486283
 """The atomic mass unit."""
 SPEED_OF_LIGHT = 137.035999177
 
-Convert = Callable[[float], float]
-
-
-def _times(factor: float) -> Convert:
-    return lambda value: value * factor
-
-
 _ALIASES = {
     "Å": "angstrom", "Angstrom": "angstrom", "a0": "bohr", "Ha": "hartree", "Hartree": "hartree", "Ry": "rydberg",
 }  # fmt: skip
 
 UNITS: dict[str, dict[str, Convert]] = {
     "length": {
-        "bohr": _times(1.0),
-        "angstrom": _times(1.0 / BOHR_ANGSTROM),
-        "nm": _times(10.0 / BOHR_ANGSTROM),
-        "pm": _times(0.01 / BOHR_ANGSTROM),
+        "bohr": times(1.0),
+        "angstrom": times(1.0 / BOHR_ANGSTROM),
+        "nm": times(10.0 / BOHR_ANGSTROM),
+        "pm": times(0.01 / BOHR_ANGSTROM),
     },
     "energy": {
-        "hartree": _times(1.0),
-        "eV": _times(1.0 / HARTREE_EV),
-        "meV": _times(1e-3 / HARTREE_EV),
-        "rydberg": _times(0.5),
-        "K": _times(KELVIN_HARTREE),
+        "hartree": times(1.0),
+        "eV": times(1.0 / HARTREE_EV),
+        "meV": times(1e-3 / HARTREE_EV),
+        "rydberg": times(0.5),
+        "K": times(KELVIN_HARTREE),
     },
     "time": {
-        "au": _times(1.0),
-        "fs": _times(1.0 / ATOMIC_TIME_FS),
-        "as": _times(1e-3 / ATOMIC_TIME_FS),
-        "ps": _times(1e3 / ATOMIC_TIME_FS),
+        "au": times(1.0),
+        "fs": times(1.0 / ATOMIC_TIME_FS),
+        "as": times(1e-3 / ATOMIC_TIME_FS),
+        "ps": times(1e3 / ATOMIC_TIME_FS),
     },
-    "chirp": {"au": _times(1.0), "eV/fs": _times(ATOMIC_TIME_FS / HARTREE_EV)},
+    "chirp": {"au": times(1.0), "eV/fs": times(ATOMIC_TIME_FS / HARTREE_EV)},
     "velocity": {
-        "au": _times(1.0),
-        "angstrom/fs": _times(ATOMIC_TIME_FS / BOHR_ANGSTROM),
-        "angstrom/ps": _times(1e-3 * ATOMIC_TIME_FS / BOHR_ANGSTROM),
-        "bohr/fs": _times(ATOMIC_TIME_FS),
+        "au": times(1.0),
+        "angstrom/fs": times(ATOMIC_TIME_FS / BOHR_ANGSTROM),
+        "angstrom/ps": times(1e-3 * ATOMIC_TIME_FS / BOHR_ANGSTROM),
+        "bohr/fs": times(ATOMIC_TIME_FS),
     },
-    "force": {"au": _times(1.0), "eV/angstrom": _times(BOHR_ANGSTROM / HARTREE_EV)},
-    "momentum": {"1/bohr": _times(1.0), "1/angstrom": _times(BOHR_ANGSTROM)},
+    "force": {"au": times(1.0), "eV/angstrom": times(BOHR_ANGSTROM / HARTREE_EV)},
+    "momentum": {"1/bohr": times(1.0), "1/angstrom": times(BOHR_ANGSTROM)},
     "field": {
-        "au": _times(1.0),
-        "V/angstrom": _times(1.0 / ATOMIC_FIELD_V_PER_ANGSTROM),
-        "V/nm": _times(0.1 / ATOMIC_FIELD_V_PER_ANGSTROM),
+        "au": times(1.0),
+        "V/angstrom": times(1.0 / ATOMIC_FIELD_V_PER_ANGSTROM),
+        "V/nm": times(0.1 / ATOMIC_FIELD_V_PER_ANGSTROM),
         "W/cm^2": lambda intensity: math.sqrt(intensity / ATOMIC_INTENSITY_W_PER_CM2) if intensity >= 0 else math.nan,
     },
-    "angle": {"rad": _times(1.0), "deg": _times(math.pi / 180.0), "pi": _times(math.pi)},
-    "wall time": {"s": _times(1.0), "min": _times(60.0), "h": _times(3600.0)},
+    "angle": {"rad": times(1.0), "deg": times(math.pi / 180.0), "pi": times(math.pi)},
+    "wall time": {"s": times(1.0), "min": times(60.0), "h": times(3600.0)},
 }
 """Quantity -> unit -> conversion to atomic units (or seconds). A plain number has the first unit."""
 
-_TEXT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)\s*")
+_UNITS = Units(UNITS, _ALIASES)
+quantity = _UNITS.quantity
 
 
 def converted(value: Any, kind: str) -> float:
@@ -92,26 +86,7 @@ def converted(value: Any, kind: str) -> float:
 
     Raises Unfit: neither a number nor a text, an unknown unit, or not finite.
     """
-    units = UNITS[kind]
-    first = next(iter(units))
-    expected = f"{_with_article(kind)}: a number ({first}), or a text with its unit: {', '.join(units)}"
-    if isinstance(value, str):
-        match = _TEXT.fullmatch(value)
-        unit = _ALIASES.get(match[2], match[2]) if match else ""
-        if unit not in units:
-            raise Unfit(expected)
-        result = units[unit](float(match[1]))
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        result = float(value)
-    else:
-        raise Unfit(expected)
-    if not math.isfinite(result):
-        raise Unfit(expected)
-    return result
-
-
-def _with_article(kind: str) -> str:
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+    return _UNITS.converted(value, kind)
 
 
 def in_unit(value: Any, unit: str) -> Any:
@@ -125,20 +100,6 @@ def in_unit(value: Any, unit: str) -> Any:
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         return f"{float(value)!r} {unit}"
     return value
-
-
-def quantity(kind: str, *, above: float = -math.inf, at_least: float = -math.inf) -> Callable[[Any], float]:
-    """A check: the quantity in atomic units, within the limits."""
-
-    def check(value: Any) -> float:
-        result = converted(value, kind)
-        if not result > above:
-            raise Unfit(f"{_with_article(kind)} above {above:g}")
-        if result < at_least:
-            raise Unfit(f"{_with_article(kind)} of at least {at_least:g}")
-        return Given(result, value.strip()) if isinstance(value, str) else result
-
-    return check
 
 
 def vector(entry: Callable[[Any], Any], expected: str) -> Callable[[Any], tuple]:
