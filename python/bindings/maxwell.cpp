@@ -51,6 +51,21 @@ void bind_simulation(nb::module_& m, const char* name) {
           },
           "axis"_a, "direction"_a, "polarisation"_a, "lower"_a, "upper"_a, "waveform"_a, "frequencies"_a)
       .def("add_current", &Sim::add_current, "component"_a, "point"_a, "waveform"_a)
+      .def(
+          "add_sheet",
+          [](Sim& self, int axis, int direction, std::int64_t node, const Index3& lower, const Index3& upper,
+             std::array<std::vector<double>, 4> profiles, const Waveform& waveform) {
+            self.add_sheet({axis, direction, node, {lower, upper}, std::move(profiles), waveform});
+          },
+          "axis"_a, "direction"_a, "node"_a, "lower"_a, "upper"_a, "profiles"_a, "waveform"_a)
+      .def("kick", &Sim::kick, "strength"_a)
+      .def("keep_dipole", &Sim::keep_dipole, "every"_a)
+      .def("dipole",
+           [](const Sim& self) {
+             auto moments = self.dipole();
+             const std::size_t samples = moments.size() / 3;
+             return to_numpy(std::move(moments), {samples, 3});
+           })
       .def("add_probe", &Sim::add_probe, "component"_a, "point"_a)
       .def(
           "add_spectrum",
@@ -113,13 +128,16 @@ void bind_simulation(nb::module_& m, const char* name) {
       .def(
           "field",
           [](const Sim& self, int component, int copy) {
-            Box whole;
-            for (int a = 0; a < 3; ++a)
-              whole.upper[at(a)] =
-                  self.grid().cells[at(a)] + (self.grid().periodic(a) || between(component, a) ? 0 : 1);
-            return to_numpy(self.field(component, copy), shape_of(whole));
+            return to_numpy(self.field(component, copy), shape_of(self.points_of(component)));
           },
-          "component"_a, "copy"_a = 0);
+          "component"_a, "copy"_a = 0)
+      .def(
+          "field_in",
+          [](const Sim& self, int component, int copy, const Index3& lower, const Index3& upper) {
+            const Box box = intersection({lower, upper}, self.points_of(component));
+            return to_numpy(self.field(component, copy, box), shape_of(box));
+          },
+          "component"_a, "copy"_a, "lower"_a, "upper"_a);
 }
 
 void bind(nb::module_& m) {
@@ -174,6 +192,16 @@ void bind(nb::module_& m) {
         return std::const_pointer_cast<Shape>(cylinder(centre, direction, radius, length));
       },
       "centre"_a, "direction"_a, "radius"_a, "length"_a);
+  m.def(
+      "voxels",
+      [](const Vector3& origin, const Vector3& step,
+         const nb::ndarray<const std::uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>& inside) {
+        const Index3 points{static_cast<std::int64_t>(inside.shape(2)), static_cast<std::int64_t>(inside.shape(1)),
+                            static_cast<std::int64_t>(inside.shape(0))};
+        return std::const_pointer_cast<Shape>(
+            voxels(origin, step, points, {inside.data(), inside.data() + inside.size()}));
+      },
+      "origin"_a, "step"_a, "inside"_a, "Shape (z, y, x).");
   m.def(
       "moved",
       [](const std::shared_ptr<Shape>& body, const Vector3& by) {

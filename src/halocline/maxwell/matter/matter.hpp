@@ -33,6 +33,7 @@ public:
   void add(std::shared_ptr<const Shape> body, Medium medium);
 
   const Medium& background() const noexcept { return media_.front(); }
+  const std::vector<Medium>& media() const noexcept { return media_; }
   /// Poles of all media, those of the same motion once; their strengths are meaningless.
   const std::vector<Pole>& poles() const noexcept { return poles_; }
   bool uniform() const noexcept { return bodies_.empty(); }

@@ -58,6 +58,26 @@ private:
   double square_, half_;
 };
 
+class Voxels final : public Shape {
+public:
+  Voxels(const Vector3& origin, const Vector3& step, const Index3& points, std::vector<std::uint8_t> inside)
+      : origin_(origin), step_(step), points_(points), inside_(std::move(inside)) {}
+  bool contains(const Vector3& place) const noexcept override {
+    Index3 point{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double nearest = std::floor((place[a] - origin_[a]) / step_[a] + 0.5);
+      if (!(nearest >= 0 && nearest < static_cast<double>(points_[a]))) return false;
+      point[a] = static_cast<std::int64_t>(nearest);
+    }
+    return inside_[static_cast<std::size_t>(point[0] + points_[0] * (point[1] + points_[1] * point[2]))] != 0;
+  }
+
+private:
+  Vector3 origin_, step_;
+  Index3 points_;
+  std::vector<std::uint8_t> inside_;
+};
+
 class Moved final : public Shape {
 public:
   Moved(std::shared_ptr<const Shape> body, const Vector3& by) : body_(std::move(body)), by_(by) {}
@@ -99,6 +119,19 @@ std::shared_ptr<const Shape> cylinder(const Vector3& centre, const Vector3& dire
                     length, direction[0], direction[1], direction[2]));
   return std::make_shared<Cylinder>(centre, Vector3{direction[0] / norm, direction[1] / norm, direction[2] / norm},
                                     radius, length);
+}
+
+std::shared_ptr<const Shape> voxels(const Vector3& origin, const Vector3& step, const Index3& points,
+                                    std::vector<std::uint8_t> inside) {
+  for (std::size_t a = 0; a < 3; ++a)
+    if (!(step[a] > 0) || points[a] < 1)
+      throw core::InvalidArgument(
+          fmt::format("voxels of {} points at a step of {} along axis {} were given; both must be positive", points[a],
+                      step[a], a));
+  if (static_cast<std::int64_t>(inside.size()) != points[0] * points[1] * points[2])
+    throw core::InvalidArgument(fmt::format("{} voxels were given for a lattice of {} x {} x {} points", inside.size(),
+                                            points[0], points[1], points[2]));
+  return std::make_shared<Voxels>(origin, step, points, std::move(inside));
 }
 
 std::shared_ptr<const Shape> moved(std::shared_ptr<const Shape> body, const Vector3& by) {

@@ -7,7 +7,9 @@
 
 #include "halocline/maxwell/grid/box.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace halocline::maxwell {
 
@@ -23,8 +25,13 @@ std::shared_ptr<const Shape> sphere(const Vector3& centre, double radius);
 /// @param direction  of the axis, of any length but 0
 /// @param length     infinite: a rod without ends
 std::shared_ptr<const Shape> cylinder(const Vector3& centre, const Vector3& direction, double radius, double length);
+/// The union of boxes around points of a regular lattice: point (i, j, k) lies at origin + (i, j, k) step, and its box
+/// reaches half a step to all sides.
+/// @param inside  one number a point, i fastest, not zero inside the body
+std::shared_ptr<const Shape> voxels(const Vector3& origin, const Vector3& step, const Index3& points,
+                                    std::vector<std::uint8_t> inside);
 /// The body moved by a vector.
 std::shared_ptr<const Shape> moved(std::shared_ptr<const Shape> body, const Vector3& by);
-/// All of these throw InvalidArgument for sizes that are not positive.
+/// All of these throw InvalidArgument for sizes that are not positive, and for numbers of points that do not agree.
 
 }  // namespace halocline::maxwell

@@ -74,6 +74,29 @@ Energy energy_of(const State<T>& state) {
   return energy;
 }
 
+template <class T>
+std::array<double, 3> dipole_of(const State<T>& state) {
+  const Part& part = state.part();
+  const Vector3& step = part.grid().step;
+  std::array<double, 3> moment{};
+  for (int c = 0; c < 3; ++c) {
+    for (const Polarisation<T>& pole : state.polarisations(c)) {
+      const Box box = intersection(pole.strength.box(), part.owned(c));
+      for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
+        for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y) {
+          const T* row = pole.p[0].row(y, z);
+          double sum = 0;
+          for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) sum += row[x];
+          moment[at(c)] += sum;
+        }
+    }
+    moment[at(c)] *= step[0] * step[1] * step[2];
+  }
+  return moment;
+}
+
+template std::array<double, 3> dipole_of(const State<float>&);
+template std::array<double, 3> dipole_of(const State<double>&);
 template Energy energy_of(const State<float>&);
 template Energy energy_of(const State<double>&);
 

@@ -11,6 +11,8 @@
 
 #include "halocline/maxwell/update/state.hpp"
 
+#include <array>
+
 namespace halocline::maxwell {
 
 struct Energy {
@@ -22,5 +24,9 @@ struct Energy {
 /// their fields. @param state  with ghosts filled. Collective: no.
 template <class T>
 Energy energy_of(const State<T>& state);
+
+/// The owned share of the dipole moment of all poles: the sum of P times the cell, of the real copy. Collective: no.
+template <class T>
+std::array<double, 3> dipole_of(const State<T>& state);
 
 }  // namespace halocline::maxwell

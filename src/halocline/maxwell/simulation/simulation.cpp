@@ -91,9 +91,57 @@ std::size_t Simulation<T>::add_current(int component, const Index3& point, const
                          -1,
                          0});
   }
-  currents_.push_back({waveform, tables_++, {}});
+  signals_.push_back({waveform, tables_++, 0.5, {}});
   seeds_[at(component)] = true;
-  return currents_.size() - 1;
+  return currents_++;
+}
+
+template <class T>
+void Simulation<T>::add_sheet(const SheetSpec& spec) {
+  check_sheet(grid(), spec);
+  for (const Drive<T>& drive : drives_of<T>(spec, part(), tables_, tables_ + 1)) update_.add(drive);
+  for (const double after : {0.0, 0.5}) signals_.push_back({spec.waveform, tables_++, after, {}});
+  for (int c = 0; c < components; ++c)
+    if (axis_of(c) != spec.axis) seeds_[at(c)] = true;
+}
+
+template <class T>
+void Simulation<T>::kick(const Vector3& strength) {
+  for (const Medium& medium : matter_.media())
+    if (medium.permittivity != 1 || medium.conductivity != 0)
+      throw core::InvalidArgument(
+          fmt::format("a kick was asked for, with matter of permittivity {} and conductivity {} at high frequencies, "
+                      "which would answer it at once; describe all matter by poles, with permittivity = 1",
+                      medium.permittivity, medium.conductivity));
+  const T dt = static_cast<T>(grid().time_step);
+  for (int c = 0; c < 3; ++c) {
+    const T field = static_cast<T>(strength[at(c)]) / dt;  // of one step
+    if (field == 0) continue;
+    seeds_[at(c)] = true;
+    for (Polarisation<T>& pole : state_.polarisations(c)) {
+      if (pole.strength.empty()) continue;
+      const Box& box = pole.strength.box();
+      // The next step makes keep j + push strength field of it.
+      for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
+        for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y)
+          for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x)
+            pole.j[0].at(x, y, z) += pole.push / pole.keep * pole.strength.at(x, y, z) * field;
+    }
+  }
+}
+
+template <class T>
+void Simulation<T>::keep_dipole(int every) {
+  if (every < 1) throw core::InvalidArgument(fmt::format("a dipole every {} steps was asked for; at least 1", every));
+  if (steps_ > 0) throw core::InvalidArgument("a dipole was asked for after the first step; ask before it");
+  dipole_every_ = every;
+}
+
+template <class T>
+std::vector<double> Simulation<T>::dipole() const {
+  std::vector<double> sums = dipoles_;
+  processes_.communicator().sum(sums);
+  return sums;
 }
 
 template <class T>
@@ -188,6 +236,7 @@ void Simulation<T>::run(std::int64_t steps) {
     std::int64_t block = std::min<std::int64_t>(cells_.empty() ? part().depth() : 1, end - steps_);
     for (const Spectrum<T>& spectrum : spectra_)
       block = std::min<std::int64_t>(block, spectrum.every() - steps_ % spectrum.every());
+    if (dipole_every_ > 0) block = std::min<std::int64_t>(block, dipole_every_ - steps_ % dipole_every_);
     const int count = static_cast<int>(block);
     std::vector<std::vector<DriveTable<T>>> tables(at(count), std::vector<DriveTable<T>>(at(tables_)));
     {
@@ -199,12 +248,12 @@ void Simulation<T>::run(std::int64_t steps) {
           tables[at(s)][at(wave_tables_[w] + 1)] = waves_[w].h(s);
         }
       }
-      for (Current& current : currents_) {
-        current.values.clear();
+      for (Signal& signal : signals_) {
+        signal.values.clear();
         for (int s = 0; s < count; ++s)
-          current.values.push_back(
-              static_cast<T>(current.waveform((static_cast<double>(steps_ + s) + 0.5) * grid().time_step)));
-        for (int s = 0; s < count; ++s) tables[at(s)][at(current.table)] = {current.values.data() + s};
+          signal.values.push_back(
+              static_cast<T>(signal.waveform((static_cast<double>(steps_ + s) + signal.after) * grid().time_step)));
+        for (int s = 0; s < count; ++s) tables[at(s)][at(signal.table)] = {signal.values.data() + s};
       }
     }
     {
@@ -219,6 +268,8 @@ void Simulation<T>::run(std::int64_t steps) {
     const core::Region region("maxwell/spectra");
     for (Spectrum<T>& spectrum : spectra_)
       if (steps_ % spectrum.every() == 0) spectrum.sample(state_, steps_);
+    if (dipole_every_ > 0 && steps_ % dipole_every_ == 0)
+      for (const double moment : dipole_of(state_)) dipoles_.push_back(moment);
   }
 }
 
@@ -229,6 +280,7 @@ void Simulation<T>::for_each_piece(Action&& action) {
     for (BoxArray<T>* array : state_.changing(copy)) action(std::as_writable_bytes(array->numbers()));
   for (Spectrum<T>& spectrum : spectra_)
     for (auto& sums : spectrum.all()) action(std::as_writable_bytes(std::span(sums)));
+  action(std::as_writable_bytes(std::span(dipoles_)));
   for (auto& probe : probes_)
     for (auto& values : probe->values) {
       // Points on walls have no values.
@@ -278,6 +330,7 @@ void Simulation<T>::resume(std::span<const std::byte> bytes) {
     std::memcpy(numbers.data(), piece.data(), piece.size());
     wave.set_state(numbers);
   }
+  dipoles_.assign(dipole_every_ > 0 ? static_cast<std::size_t>(3 * (steps_ / dipole_every_)) : 0, 0.0);
   for (auto& probe : probes_)
     for (int copy = 0; copy < state_.copies(); ++copy) {
       const Box changing = part().changing(probe->component, 0, 0);
@@ -356,10 +409,7 @@ double Simulation<T>::probe_now(std::size_t number) const {
 
 template <class T>
 Box Simulation<T>::spectrum_box(std::size_t number, int component) const {
-  Box whole;
-  for (int a = 0; a < 3; ++a)
-    whole.upper[at(a)] = grid().cells[at(a)] + (grid().periodic(a) || between(component, a) ? 0 : 1);
-  return intersection(spectra_.at(number).box(), whole);
+  return intersection(spectra_.at(number).box(), points_of(component));
 }
 
 template <class T>
@@ -378,16 +428,22 @@ std::vector<std::complex<double>> Simulation<T>::spectrum(std::size_t number, in
 }
 
 template <class T>
-std::vector<double> Simulation<T>::field(int component, int copy) const {
+Box Simulation<T>::points_of(int component) const noexcept {
   Box whole;
   for (int a = 0; a < 3; ++a)
     whole.upper[at(a)] = grid().cells[at(a)] + (grid().periodic(a) || between(component, a) ? 0 : 1);
-  const Box owned = part().owned(component);
-  return gathered<double>(whole, moved(owned, part().first()), [&](auto& numbers) {
-    for (std::int64_t z = owned.lower[2]; z < owned.upper[2]; ++z)
-      for (std::int64_t y = owned.lower[1]; y < owned.upper[1]; ++y) {
+  return whole;
+}
+
+template <class T>
+std::vector<double> Simulation<T>::field(int component, int copy, const Box& box) const {
+  const Index3& first = part().first();
+  const Box mine = intersection(moved(box, {-first[0], -first[1], -first[2]}), part().owned(component));
+  return gathered<double>(box, moved(mine, first), [&](auto& numbers) {
+    for (std::int64_t z = mine.lower[2]; z < mine.upper[2]; ++z)
+      for (std::int64_t y = mine.lower[1]; y < mine.upper[1]; ++y) {
         const T* row = state_.field(component, copy).row(y, z);
-        numbers.insert(numbers.end(), row + owned.lower[0], row + owned.upper[0]);
+        numbers.insert(numbers.end(), row + mine.lower[0], row + mine.upper[0]);
       }
   });
 }

@@ -7,6 +7,7 @@
 #include "halocline/maxwell/measure/energy.hpp"
 #include "halocline/maxwell/measure/spectrum.hpp"
 #include "halocline/maxwell/source/plane_wave.hpp"
+#include "halocline/maxwell/source/sheet.hpp"
 #include "halocline/maxwell/update/update.hpp"
 
 #include <complex>
@@ -51,6 +52,19 @@ public:
   /// A current along E's component at one point: its moment changes with time as the waveform's integral. The current
   /// is that of the waveform, of a cell with the thickness 1 along flat axes.
   std::size_t add_current(int component, const Index3& point, const Waveform& waveform);
+  /// Light through a plane.
+  void add_sheet(const SheetSpec& spec);
+  /// A uniform field along a vector that acts for no time: the integral of E over time is the vector. Currents of poles
+  /// jump by it times their strengths; the field that matter sends out is the only one on the grid.
+  /// @throws InvalidArgument  on every rank: matter with a permittivity other than 1 or a conductivity, whose answer
+  ///                          would itself last no time
+  void kick(const Vector3& strength);
+  /// Keeps the sum of all polarisations, their dipole moment, every so many steps; a second call changes that number.
+  void keep_dipole(int every);
+  /// Shape (samples, 3), after steps every, 2 every, ...: integral of P of the poles over the grid, of a layer of one
+  /// step along flat axes. Collective: yes.
+  std::vector<double> dipole() const;
+  int dipole_every() const noexcept { return dipole_every_; }
   /// Cells whose matter is somewhere else: it is told E after each step, and gives the current for the next one. A cell
   /// is a point of each component of E with the same coordinates.
   /// @param cells  a box of points of the grid
@@ -104,7 +118,11 @@ public:
   std::vector<std::complex<double>> spectrum(std::size_t number, int component, std::size_t frequency) const;
   Box spectrum_box(std::size_t number, int component) const;
   /// A component on the whole grid, x fastest, of a copy. Collective: yes.
-  std::vector<double> field(int component, int copy = 0) const;
+  std::vector<double> field(int component, int copy = 0) const { return field(component, copy, points_of(component)); }
+  /// The same in a box of the grid. Collective: yes.
+  std::vector<double> field(int component, int copy, const Box& box) const;
+  /// All points of a component.
+  Box points_of(int component) const noexcept;
 
 private:
   /// Calls action(bytes) for every piece of a checkpoint, in one order.
@@ -123,12 +141,15 @@ private:
   int tables_ = 0;
   std::vector<PlaneWave<T>> waves_;
   std::vector<int> wave_tables_;
-  struct Current {
+  /// A table with one entry, a waveform at so many steps after the beginning of a step.
+  struct Signal {
     Waveform waveform;
     int table;
+    double after;
     std::vector<T> values;
   };
-  std::vector<Current> currents_;
+  std::vector<Signal> signals_;
+  std::size_t currents_ = 0;
   struct Probe {
     int component;
     Index3 point;
@@ -137,6 +158,8 @@ private:
   };
   std::vector<std::unique_ptr<Probe>> probes_;
   std::vector<Spectrum<T>> spectra_;
+  int dipole_every_ = 0;                   ///< 0: none is kept
+  std::vector<double> dipoles_;            ///< of this process
   Box cells_;                              ///< of the grid; empty: none
   std::array<std::size_t, 3> supplies_{};  ///< of each component, in the update
 };

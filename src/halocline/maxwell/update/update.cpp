@@ -283,7 +283,9 @@ void Update<T>::after_curl(int component, int copy, const Stage& stage, std::int
       if (turn == 0 || from >= to || !in_rows(box, y, z)) continue;
       const T* table = (*stage.tables)[at(drive.table)].origin;
       const T scale = drive.scale * turn;
-      if (drive.axis == 0)
+      if (drive.profile)
+        detail::drive_row(out, gain, scale * table[drive.shift], drive.profile->row(y, z), from, to);
+      else if (drive.axis == 0)
         detail::drive_row(out, gain, scale, table + drive.shift, from, to);
       else {
         const std::int64_t place = (drive.axis < 0 ? 0 : drive.axis == 1 ? y : z) + drive.shift;

@@ -17,6 +17,7 @@
 #include "halocline/maxwell/update/state.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace halocline::maxwell {
@@ -27,16 +28,18 @@ struct DriveTable {
   const T* origin = nullptr;
 };
 
-/// Adds gain * scale * table[entry] to a component at the points of a box. The gain of H is minus the time step.
+/// Adds gain * scale * table[entry] to a component at the points of a box, times its profile where it has one. The gain
+/// of H is minus the time step.
 template <class T>
 struct Drive {
   int component;
   Box box;  ///< of the process
   T scale;
-  std::array<T, 2> turn{1, 0};  ///< factor of the real and of the imaginary copy
-  int table;                    ///< which of a stage's tables
-  int axis;                     ///< along which the table is read; -1: the entry is `shift` everywhere
-  std::int64_t shift;           ///< added to the coordinate of the process to find the entry
+  std::array<T, 2> turn{1, 0};                   ///< factor of the real and of the imaginary copy
+  int table;                                     ///< which of a stage's tables
+  int axis;                                      ///< along which the table is read; -1: the entry is `shift` everywhere
+  std::int64_t shift;                            ///< added to the coordinate of the process to find the entry
+  std::shared_ptr<const BoxArray<T>> profile{};  ///< over the box; with it the axis is -1
 };
 
 /// Currents along a component of E at the points of a box, set anew for each step: E gains -gain current.
