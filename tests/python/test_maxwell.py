@@ -104,6 +104,147 @@ def test_a_ball_of_glass_scatters_what_mie_says():
     assert np.abs(absorbed).max() < 2e-3
 
 
+def test_far_fields_are_those_of_a_dipole_and_a_wire():
+    pulse = mx.Waveform.gaussian(2.1 / HBAR_C_EV_NM, 700.0, 4200.0)
+    times = np.arange(0, pulse.end, 0.5)
+    energies = [2.0, 2.2]
+    sim = mx.Simulation((400, 400, 400), 20, layer=10)
+    sim.add_current("Ez", (200, 200, 200), pulse)
+    far = sim.add_far_field((100, 100, 100), (300, 300, 300), energies)
+    sim.run_until_quiet(1e-8, longest=100)
+    towards = np.array([(0, 0, 1), (1, 0, 0), (1, 1, 1), (-1, 2, 0.5)], dtype=float)
+    towards /= np.linalg.norm(towards, axis=1, keepdims=True)
+    found = far.amplitudes(towards)
+    along = np.array([0, 0, 1.0])
+    for e, amplitudes in zip(energies, found, strict=True):
+        k = e / HBAR_C_EV_NM
+        moment = 0.5 * np.sum([pulse(t) * np.exp(1j * k * t) for t in times])
+        late = np.exp(-1j * k * towards[:, 2:3] * 10)  # E_z lies half a step above its node
+        exact = 1j * k / (4 * np.pi) * moment * (along - towards * towards[:, 2:3]) * late
+        assert np.abs(amplitudes - exact).max() < 4e-3 * np.abs(exact).max()
+
+    sim = mx.Simulation((600, 600, 0), 20)
+    sim.add_current("Ex", (300, 300, 0), pulse)
+    box = (150, 200, 0), (450, 420, 0)
+    far, flux = sim.add_far_field(*box, energies), sim.add_flux_box(*box, energies)
+    sim.run_until_quiet(1e-8, longest=120)
+    angles = np.linspace(0, 2 * np.pi, 72, endpoint=False)
+    found = far.intensities(np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1))
+    assert np.abs(found.sum(axis=1) * 2 * np.pi / 72 / flux.values() - 1).max() < 3e-3
+    assert np.abs(found / found.max(axis=1, keepdims=True) - np.sin(angles) ** 2).max() < 5e-3
+    with pytest.raises(InvalidArgument, match="zero along flat axes"):
+        far.amplitudes((0, 0, 1))
+    with pytest.raises(InvalidArgument, match="two or three dimensions"):
+        mx.Simulation((600, 0, 0), 20).add_far_field((100, 0, 0), (500, 0, 0), 2.0)
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_a_beam_has_its_waist_and_its_power_and_goes_one_way(direction):
+    energies, waist, step = [1.5, 1.7, 1.9], 500.0, 25.0
+    sim = mx.Simulation((1500, 3000, 0), step)
+    beam = sim.add_beam("x", "z", waist=waist, focus=(750, 1500, 0), energies=energies, direction=direction)
+    ahead, behind = (1400, 50) if direction > 0 else (100, 1450)
+    ahead, behind = sim.add_flux("x", ahead, energies), sim.add_flux("x", behind, energies)
+    focus = sim.add_monitor(["Ez"], (750, 0, 0), (750, 3000, 0), energies)
+    sim.run_until_quiet(1e-7, longest=200)
+    assert np.abs(direction * ahead.values() / beam.flux() - 1).max() < 1e-3
+    back = np.abs(behind.values() / beam.flux())
+    assert back[1] < 1e-5 and back.max() < 1e-3  # the profile is that of the middle of the pulse
+    profile = np.abs(focus.values("Ez")[1, 0, :, 0])
+    across = np.linspace(-1500, 1500, profile.size)
+    assert np.abs(profile / profile.max() - np.exp(-(across**2) / waist**2)).max() < 0.01
+    with pytest.raises(InvalidArgument, match="this monitor has no Ex"):
+        focus.values("Ex")
+    with pytest.raises(InvalidArgument, match="at most 2 % may be cut off"):
+        sim.add_beam("x", "z", waist=250.0, focus=(750, 1500, 0), energies=energies)
+
+
+def test_a_beam_in_three_dimensions():
+    energies = [1.6, 1.7, 1.8]
+    sim = mx.Simulation((1000, 2600, 2600), 50, precision="float", layer=8)
+    beam = sim.add_beam("x", "y", waist=600, focus=(500, 1300, 1300), energies=energies)
+    ahead, behind = sim.add_flux("x", 900, energies), sim.add_flux("x", 100, energies)
+    sim.run_until_quiet(1e-6, longest=200)
+    assert np.abs(ahead.values() / beam.flux() - 1).max() < 0.02
+    assert np.abs(behind.values() / beam.flux()).max() < 3e-3
+
+
+def test_a_kick_gives_the_polarisability_of_a_thin_rod():
+    """Across a rod: 2 (epsilon - 1) / (epsilon + 1) of its area, to first order in the step."""
+    medium = mx.medium(poles=[(6.0, 0.8, 36.0)])
+    energies = np.array([1.0, 3.0, 5.0])
+    errors = []
+    for step in (0.5, 0.25):
+        sim = mx.Simulation((20, 20, 0), step, bodies=[(mx.cylinder((10, 10, 0), "z", 5), medium)])
+        dipole = sim.add_dipole(8.0)
+        sim.kick((1, 1, 0))
+        sim.run_until_quiet(1e-7, longest=30)
+        epsilon = medium.epsilon(energies)
+        exact = 2 * np.pi * 25 * (epsilon - 1) / (epsilon + 1)
+        found = dipole.polarisability(energies) @ [0.5**0.5, 0.5**0.5, 0]
+        errors.append(np.abs(found / exact - 1))
+        omega = energies / HBAR_C_EV_NM
+        assert dipole.extinction(energies) == pytest.approx(omega * exact.imag, rel=0.2)
+    assert errors[1].max() < 0.04 and np.all(errors[1] < 0.8 * errors[0])
+    with pytest.raises(InvalidArgument, match="has begun"):
+        sim.kick("x")
+    with pytest.raises(InvalidArgument, match="answer it at once"):
+        mx.Simulation((20, 20, 0), 0.5, background=2.25).kick("x")
+    with pytest.raises(InvalidArgument, match="needs a kick"):
+        mx.Simulation((20, 20, 0), 0.5).add_dipole(8.0).polarisability(1.0)
+
+
+def test_media_are_fitted_to_tables(tmp_path):
+    energies = np.linspace(1.0, 4.0, 60)
+    index = np.array([complex(n) for n in mx.TABLE["gold"].index(energies)])
+    micrometres = 2e-3 * np.pi * HBAR_C_EV_NM / energies
+    path = tmp_path / "gold.csv"
+    blocks = ["wl,n"] + [f"{w:.8f},{n.real:.8f}" for w, n in zip(micrometres, index, strict=True)]
+    blocks += ["", "wl,k"] + [f"{w:.8f},{n.imag:.8f}" for w, n in zip(micrometres, index, strict=True)]
+    path.write_text("\n".join(blocks))
+    table = mx.read_index(path)
+    assert np.abs(table.index - index).max() < 1e-6
+    medium = mx.fit(table)
+    assert mx.error_of(medium, table).max() < 5e-3
+    assert "poles fitted to gold.csv, 1 to 4 eV" in medium.source
+    assert all(p.strength > 0 and p.damping >= 0 for p in medium.poles)
+    columns = tmp_path / "gold.txt"
+    np.savetxt(columns, np.column_stack([1e3 * micrometres, index.real, index.imag]), header="nm n k")
+    assert np.array_equal(mx.read_index(columns, "nm").energy, np.sort(mx.read_index(columns, "nm").energy))
+    assert mx.fit(mx.read_index(columns, "nm"), highest=2.0).source.endswith("to 1.966 eV")
+    fixed = mx.fit(table, permittivity=1.0)
+    assert fixed.permittivity == 1 and mx.error_of(fixed, table).max() < 1e-2
+    with pytest.raises(InvalidArgument, match="at least 5 are needed"):
+        mx.fit(table, highest=1.05)
+    path.write_text("a table of words\n")
+    with pytest.raises(hc.FileError, match="is no table of a refractive index"):
+        mx.read_index(path)
+    path.write_text("0.5 1.5 -0.1\n0.6 1.4 0.1\n")
+    with pytest.raises(hc.FileError, match="below zero"):
+        mx.read_index(path)
+
+
+def test_snapshots_are_the_field_at_their_times():
+    def make():
+        sim = mx.Simulation((400, 300, 0), 10, ends=["absorbing", "periodic", "periodic"], layer=8)
+        sim.add_plane_wave("x", "z", energies=2.0)
+        return sim
+
+    sim = make()
+    whole, plane = sim.add_snapshots("Ez", "2 fs"), sim.add_snapshots("Hy", "3 fs", axis="x", place=200)
+    sim.run(50)
+    assert len(whole.frames) == len(whole.times) > 20 and whole.frames[0].shape == whole.shape == (1, 30, 41)
+    assert plane.frames[3].shape == (1, 30, 1) and plane.coordinates[0] == pytest.approx([205])
+    other = make()
+    other.advance(whole.every * 22)
+    assert np.array_equal(whole.frames[21], other.field("Ez")[:, :, 8:49].astype(np.float32))
+    assert np.abs(whole.frames[21]).max() > 1e-3
+    with pytest.raises(InvalidArgument, match="before the first step"):
+        sim.add_snapshots("Ez", 1)
+    with pytest.raises(InvalidArgument, match="needs an axis and a place"):
+        make().add_snapshots("Ez", 1, axis="x")
+
+
 def test_light_that_the_grid_cannot_carry_is_refused():
     with pytest.raises(InvalidArgument, match=r"at least 10 are needed: take a step of"):
         mx.Simulation((1000, 0, 0), 50, background=2.25).add_plane_wave("x", "y", energies=3.0)

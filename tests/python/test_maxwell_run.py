@@ -141,3 +141,116 @@ def test_the_example_is_a_run_file_and_slips_are_sentences(tmp_path, monkeypatch
     assert main(["maxwell", "run", "wrong.toml"]) == 2
     assert "the grid lies between -24 and 424 nm" in capsys.readouterr().err
     assert main(["maxwell", "run"]) == 2
+
+
+PLANE = """
+[grid]
+size = [%s, %s, 0]
+step = %s
+[matter]
+bodies = [%s]
+%s
+[output]
+file = "%s.h5"
+movie = true
+"""
+
+
+def test_a_beam_with_snapshots_far_fields_and_monitors(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    body = '{ shape = "cylinder", centre = [1200, 1800, 0], radius = 200, medium = 2.25 }'
+    rest = """
+[wave]
+polarisation = "z"
+from_energy = 1.3
+to_energy = 1.5
+points = 3
+waist = 600
+focus = [1200, 1800, 0]
+[measure]
+flux = [{ name = "behind", axis = "x", place = 1700 }]
+fields = ["Ez"]
+snapshots = [{ name = "light", component = "Ez", every = "4 fs" },
+             { name = "line", component = "Ez", every = "3 fs", axis = "y", place = 1800 }]
+monitors = [{ name = "focus", components = ["Ez", "Hy"], lower = [1200, 0, 0], upper = [1200, 3600, 0] }]
+far = [{ name = "away", lower = [900, 1500, 0], upper = [1500, 2100, 0], directions = [[1, 0, 0], [0, 1, 0]] }]
+[run]
+fall = 1e-4
+%s
+"""
+    text = PLANE % (1800, 3600, 40, body, rest, "%s")
+    (tmp_path / "whole.toml").write_text(text % ("", "whole"))
+    assert main(["maxwell", "run", "whole.toml"]) == 0
+    said = capsys.readouterr().out
+    for picture in ("whole.png", "whole_Ez.png", "whole_light.png", "whole_light.gif", "whole_line.png"):
+        assert f"picture       {picture}" in said and (tmp_path / picture).stat().st_size > 1000
+    attributes, data = read("whole.h5")
+    assert 0.5 < data["flux/behind"].min() < data["flux/behind"].max() < 1
+    assert data["monitor/focus/Ez"].shape == (3, 1, 91, 1) and np.abs(data["monitor/focus/Hy"]).max() > 1
+    assert data["far/away"].shape == (3, 2) and np.all(data["far/away"] > 0)
+    times = data["scale/light/time"]
+    assert data["snapshot/light"].shape == (len(times), 1, 91, 46) and abs(times[0] - 4) < 0.1
+    assert data["left_energy"].max() == 1
+    with h5py.File("whole.h5") as file:
+        assert [d.label for d in file["snapshot/light"].dims] == ["time", "z", "y", "x"]
+        assert file["snapshot/light"].dims[3][0].shape == (46,)
+    assert main(["report", "whole.h5", "--json", "numbers.json"]) == 0
+    said = capsys.readouterr().out
+    assert "snapshot/light" in said and "of the incident energy" in said
+    assert json.loads((tmp_path / "numbers.json").read_text())["far"]["away"] == data["far/away"].tolist()
+
+    (tmp_path / "parts.toml").write_text((text % ("wall_limit = 1e-9", "parts")).replace("movie = true", ""))
+    for _ in range(4):
+        assert main(["maxwell", "run", "parts.toml"]) == 130
+    (tmp_path / "parts.toml").write_text((text % ("", "parts")).replace("movie = true", ""))
+    assert main(["maxwell", "run", "parts.toml"]) == 0
+    assert not (tmp_path / "parts.frames").exists()
+    _, other = read("parts.h5")
+    for name in ("snapshot/light", "snapshot/line", "left_energy", "far/away", "monitor/focus/Ez"):
+        assert np.array_equal(other[name], data[name]), name
+
+
+def test_a_kick_and_bodies_and_media_from_files(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    medium = hc.maxwell.medium(poles=[(3.0, 1.5, 20.0)])
+    energies = np.linspace(0.5, 6.0, 40)
+    index = np.array([complex(n) for n in medium.index(energies)])
+    np.savetxt("matter.txt", np.column_stack([2 * np.pi * 197.3269804 / energies, index.real, index.imag]))
+    # A rod of cubes of 0.5 nm in a file of lattice points, in bohr, with its axis along z.
+    x = np.arange(-12, 13) * 0.5
+    inside = np.hypot(*np.meshgrid(x, x, indexing="ij")) < 4
+    lines = ["made here", "1 is inside", "0 0 0 0"] + [
+        f"{n} " + " ".join(f"{0.5 / 0.0529177210903 * (a == b):.9f}" for b in range(3))
+        for a, n in enumerate((25, 25, 1))
+    ]
+    lines += [" ".join(f"{float(v):.1f}" for v in row) for row in inside]
+    (tmp_path / "rod.cube").write_text("\n".join(lines) + "\n")
+    matter = 'medium = { index = "matter.txt", unit = "nm", permittivity = 1 } }'
+    rest = '[kick]\ndirection = "x"\nfrom_energy = 1\nto_energy = 5\npoints = 9\n[run]\nfall = 1e-6\nlongest = 40'
+    shapes = {
+        "cube": '{ shape = "cube", file = "rod.cube", value = 1, centre = [8, 8, 0], ' + matter,
+        "rod": '{ shape = "cylinder", radius = 4, centre = [8, 8, 0], ' + matter,
+    }
+    found = {}
+    for name, body in shapes.items():
+        (tmp_path / f"{name}.toml").write_text(PLANE % (16, 16, 0.5, body, rest, name))
+        assert main(["maxwell", "run", f"{name}.toml"]) == 0, capsys.readouterr().err
+        found[name] = read(f"{name}.h5")[1]["extinction"]
+        assert "poles fitted to matter.txt" in capsys.readouterr().out
+    epsilon = medium.epsilon(np.linspace(1, 5, 9))
+    exact = np.linspace(1, 5, 9) / 197.3269804 * (2 * np.pi * 16 * (epsilon - 1) / (epsilon + 1)).imag
+    assert np.abs(found["rod"] - exact).max() < 0.12 * exact.max()
+    assert np.abs(found["cube"] - found["rod"]).max() < 0.15 * exact.max()
+    (tmp_path / "bad.toml").write_text(
+        PLANE % (16, 16, 0.5, "", rest + '\n[measure]\nflux = [{ name = "a", axis = "x", place = 3 }]', "bad")
+    )
+    assert main(["maxwell", "run", "bad.toml"]) == 2
+    assert "a kick has no incident wave" in capsys.readouterr().err
+    (tmp_path / "bad.toml").write_text(PLANE % (160, 160, 5, "", "", "bad"))
+    assert main(["maxwell", "run", "bad.toml"]) == 2
+    assert "nothing is measured" in capsys.readouterr().err
+    (tmp_path / "bad.toml").write_text(
+        PLANE % (16, 16, 0.5, shapes["cube"].replace("value = 1", "value = 3"), rest, "b")
+    )
+    assert main(["maxwell", "run", "bad.toml"]) == 2
+    assert "no point of the number 3" in capsys.readouterr().err

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from halocline.cli.main import main
 from halocline.tddft.multiscale_job import series_of
-from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
+from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, SPEED_OF_LIGHT
+from scipy.interpolate import CubicSpline
 
 import halocline as hc
 from halocline import InvalidArgument
@@ -112,6 +113,30 @@ def test_cells_that_share_a_model_do_not_see_each_other(crystal):
         cell.step()
     with pytest.raises(InvalidArgument, match="not finite"):
         cell.set_next_potential([0.0, 0.0, float("nan")])
+
+
+def test_silicon_in_light_is_that_of_another_code(data):
+    """SALMON's test 151: two cells of 250 bohr, an 8-atom cell on 12^3 points with 2x2x2 k. Its regression test prints
+    vector potential and current of step 144, at 23.04 a.u., with the front of the light in front of the first cell at
+    the beginning. Here the light begins two cells further away."""
+    potential = [-8.685961351858510e-3, -5.106616175050620e-3]
+    current = [-6.892490891214069e-5, -5.287608904157870e-5]
+    a = 10.26 * BOHR_ANGSTROM
+    atoms = ase.build.bulk("Si", "diamond", a=a, cubic=True)
+    file = {"file": str(data / "electrons" / "Si_rps.dat"), "format": "ky", "local": 2}
+    system = hc.tddft.from_atoms(
+        atoms, extent=[12] * 3, mesh=[2] * 3, functional="pz", allow_coarse=True, pseudopotential={"Si": file}
+    )
+    pulse = {"amplitude": 0.0533802, "frequency": 0.05696145187, "duration": 441.195136248, "direction": "z"}
+    dt = 0.144
+    found = hc.tddft.multiscale(
+        hc.tddft.ground_state(system), cells=2, step=250.0, scheme="taylor4", time_step=dt, steps=190, pulses=[pulse],
+        energy_every=0,
+    )  # fmt: skip
+    then = 144 * 0.16 + 2 * 250 / SPEED_OF_LIGHT - 0.5 * dt
+    for name, printed, bar in (("vector_potential", potential, 5e-3), ("current", current, 3e-3)):
+        values = CubicSpline(found.time, getattr(found, name)[:, :, 2])(then)
+        assert np.abs(values / printed - 1).max() < bar, name
 
 
 RUN = """

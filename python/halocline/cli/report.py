@@ -21,18 +21,21 @@ def add_to(group: typer.Typer) -> None:
 
 def report(
     file: Annotated[
-        str, typer.Argument(metavar="FILE.h5", help="Result file of `halocline qcd spectrum` or `halocline tddft`.")
+        str, typer.Argument(metavar="FILE.h5", help="Result file of `halocline qcd spectrum`, `tddft` or `maxwell`.")
     ],
     bin: Annotated[int, typer.Option(help="Configurations a jackknife bin.")] = 1,
     plots: Annotated[bool, typer.Option("--plots", help="Draw the pictures anew.")] = False,
     json: Json = None,
 ) -> None:
-    """Print what a result file holds: parameters and numbers of a spectrum run or of electrons."""
+    """Print what a result file holds: parameters and numbers of a spectrum run, of electrons or of light."""
+    from halocline.maxwell.job import is_result as is_light
     from halocline.tddft.results import is_result
 
     with whole(file):
         if is_result(file):
             report_electrons(file, plots, json)
+        elif is_light(file):
+            report_light(file, plots, json)
         else:
             report_quarks(file, bin, plots, json)
 
@@ -91,5 +94,21 @@ def report_electrons(file: str, plots: bool, json: Json) -> None:
         console.line(line)
     if plots and speaks():
         for picture in electrons.pictures(file):
+            console.line(f"picture {picture}")
+    write_json(json, as_json(file))
+
+
+def report_light(file: str, plots: bool, json: Json) -> None:
+    """Reports a result of `halocline maxwell run`."""
+    from pathlib import Path
+
+    from halocline.maxwell.job import as_json, report_lines
+    from halocline.maxwell.plots import draw
+
+    console = Console()
+    for line in report_lines(file):
+        console.line(line)
+    if plots and speaks():
+        for picture in draw(Path(file)):
             console.line(f"picture {picture}")
     write_json(json, as_json(file))

@@ -104,6 +104,69 @@ TABLE: Mapping[str, Medium] = {
         name="silver",
         source=RAKIC,
     ),
+    "copper": Medium(
+        poles=_lorentz_drude(
+            10.83,
+            [
+                (0.575, 0.030, 0.0),
+                (0.061, 0.378, 0.291),
+                (0.104, 1.056, 2.957),
+                (0.723, 3.213, 5.300),
+                (0.638, 4.305, 11.18),
+            ],
+        ),
+        name="copper",
+        source=RAKIC,
+    ),
+    "aluminium": Medium(
+        poles=_lorentz_drude(
+            14.98,
+            [
+                (0.523, 0.047, 0.0),
+                (0.227, 0.333, 0.162),
+                (0.050, 0.312, 1.544),
+                (0.166, 1.351, 1.808),
+                (0.030, 3.382, 3.473),
+            ],
+        ),
+        name="aluminium",
+        source=RAKIC,
+    ),
+    "platinum": Medium(
+        poles=_lorentz_drude(
+            9.59,
+            [
+                (0.333, 0.080, 0.0),
+                (0.191, 0.517, 0.780),
+                (0.659, 1.838, 1.314),
+                (0.547, 3.668, 3.141),
+                (3.576, 8.517, 9.249),
+            ],
+        ),
+        name="platinum",
+        source=RAKIC,
+    ),
+    "silicon": Medium(
+        poles=_sellmeier([(10.6684293, 0.301516485), (0.0030434748, 1.13475115), (1.54133408, 1104.0)]),
+        name="silicon",
+        source="C. D. Salzberg and J. J. Villa, J. Opt. Soc. Am. 47, 244 (1957), 1.36 to 11 micrometres",
+    ),
+    "sapphire": Medium(
+        poles=_sellmeier([(1.4313493, 0.0726631), (0.65054713, 0.1193242), (5.3414021, 18.028251)]),
+        name="sapphire",
+        source="I. H. Malitson and M. J. Dodge, J. Opt. Soc. Am. 62, 1405 (1972), ordinary ray, 0.2 to 5 micrometres",
+    ),
+    "bk7": Medium(
+        poles=_sellmeier(
+            [
+                (1.03961212, 0.00600069867**0.5),
+                (0.231792344, 0.0200179144**0.5),
+                (1.01046945, 103.560653**0.5),
+            ]
+        ),
+        name="bk7",
+        source="Schott, N-BK7, 0.3 to 2.5 micrometres",
+    ),
     "silica": Medium(
         poles=_sellmeier([(0.6961663, 0.0684043), (0.4079426, 0.1162414), (0.8974794, 9.896161)]),
         name="silica",

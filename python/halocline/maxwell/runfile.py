@@ -13,7 +13,9 @@ from typing import Any, ClassVar
 
 from halocline.errors import InvalidArgument
 from halocline.maxwell import media
-from halocline.maxwell.simulation import COMPONENTS, cuboid, cylinder, sphere
+from halocline.maxwell.bodies import cuboid, cylinder, sphere, voxels_of_cube
+from halocline.maxwell.checks import COMPONENTS
+from halocline.maxwell.fitting import MOST_POLES, fit, read_index
 from halocline.maxwell.units import quantity
 from halocline.runs import RunFile, hdf5_name, time_limit_key
 from halocline.schema import (
@@ -58,14 +60,37 @@ def corner(value: Any) -> list[Any]:
     return array(entry, 'three lengths x, y, z; "open" where the body does not end', length=3)(value)
 
 
+@dataclasses.dataclass(frozen=True)
+class Measured(Section):
+    """A medium from a table of its refractive index."""
+
+    title: ClassVar[str] = "a medium from a table:"
+    index: str = key(REQUIRED, text, "file of wavelength, n and k")
+    unit: str = key("um", choice("um", "nm", "angstrom"), "of its wavelengths")
+    from_energy: float | None = key(None, energy, "lowest photon energy that counts")
+    to_energy: float | None = key(None, energy, "highest photon energy that counts")
+    most_poles: int = key(MOST_POLES, integer(at_least=1, at_most=20), "of the fit")
+    permittivity: float | None = key(None, number(at_least=1.0), "at energies above all poles; found when absent")
+
+    def medium(self) -> media.Medium:
+        """Fits it. Raises FileError and InvalidArgument."""
+        limits = {"lowest": self.from_energy, "highest": self.to_energy}
+        given = {name: value for name, value in limits.items() if value is not None}
+        return fit(read_index(self.index, self.unit), poles=self.most_poles, permittivity=self.permittivity, **given)
+
+
 def a_medium(value: Any) -> Any:
-    """A name of the table of media, a permittivity, or a table of permittivity, conductivity and poles."""
+    """A name of the table of media, a permittivity, or a table: of permittivity, conductivity and poles, or with the
+    file of a refractive index."""
     try:
         if isinstance(value, str):
             media.medium(value)
             return value
         if isinstance(value, Mapping):
-            media.medium(**value)
+            if "index" in value:
+                table(Measured)(value)
+            else:
+                media.medium(**value)
             return dict(value)
         return number(above=0.0)(value)
     except InvalidArgument as error:
@@ -78,6 +103,8 @@ def a_medium(value: Any) -> Any:
 
 def medium_of(value: Any) -> media.Medium:
     """The medium that a_medium() accepted."""
+    if isinstance(value, Mapping) and "index" in value:
+        return table(Measured)(value).medium()
     return media.medium(**value) if isinstance(value, Mapping) else media.medium(value)
 
 
@@ -100,25 +127,30 @@ class Body(Section):
 
     title: ClassVar[str] = "[matter] bodies:"
     medium: Any = key(REQUIRED, a_medium, "its medium")
-    shape: str = key("cuboid", choice("cuboid", "sphere", "cylinder"), "its shape")
+    shape: str = key("cuboid", choice("cuboid", "sphere", "cylinder", "cube"), '"cube" is a file of cubes')
     lower: list | None = key(None, corner, "of a cuboid")
     upper: list | None = key(None, corner, "of a cuboid")
     centre: list | None = key(None, array(length, "three lengths", length=3), "of a sphere or cylinder")
     radius: float | None = key(None, quantity("length", above=0.0), "of a sphere or cylinder")
     axis: str = key("z", choice(*AXES), "of a cylinder")
     length: float | None = key(None, quantity("length", above=0.0), "of a cylinder; without ends when absent")
+    file: str | None = key(None, text, "of a cube: Gaussian's format; cubes of its lattice are the body")
+    value: float | None = key(None, number(), "of a cube: the number of its points inside; any but 0 when absent")
 
     def check_together(self) -> None:
-        needed = ("lower", "upper") if self.shape == "cuboid" else ("centre", "radius")
+        needed = {"cuboid": ("lower", "upper"), "cube": ("file",)}.get(self.shape, ("centre", "radius"))
         for name in needed:
             if getattr(self, name) is None:
                 raise InvalidArgument(f"{self.title} a {self.shape} needs {' and '.join(needed)}.")
-        self.native()
+        if self.shape != "cube":
+            self.native()
 
     def native(self) -> Any:
         """The body of the library."""
         if self.shape == "cuboid":
             return cuboid(*([... if v == "open" else v for v in c] for c in (self.lower, self.upper)))
+        if self.shape == "cube":
+            return voxels_of_cube(str(self.file), self.value, self.centre)
         if self.shape == "sphere":
             return sphere(self.centre, self.radius)
         return cylinder(self.centre, self.axis, self.radius, *([] if self.length is None else [self.length]))
@@ -153,11 +185,41 @@ class Wave(Section):
         example="box = [[100, 100, 100], [500, 500, 500]]",
     )
 
+    waist: float | None = key(
+        None, quantity("length", above=0.0), "of a Gaussian beam, 1/e of E in its focus; a plane wave when absent"
+    )
+    focus: list | None = key(None, array(length, "three lengths", length=3), "of a beam")
+    place: float | None = key(None, length, "of the plane through which a beam enters")
+
     def check_together(self) -> None:
         if self.direction == 0:
             raise InvalidArgument("[wave] direction = 0: expected 1 or -1.")
+        if (self.waist is None) != (self.focus is None):
+            raise InvalidArgument("[wave] a beam needs waist and focus; give both, or neither for a plane wave.")
+        if self.waist is None and self.place is not None:
+            raise InvalidArgument("[wave] place is for beams; a plane wave has a box.")
+        if self.waist is not None and self.box is not None:
+            raise InvalidArgument("[wave] box is for plane waves; a beam enters through a place.")
         if self.to_energy < self.from_energy:
             raise InvalidArgument("[wave] to_energy must not lie below from_energy.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Kick(Section):
+    title: ClassVar[str] = "[kick]"
+    direction: str | None = key(
+        None,
+        choice(*AXES),
+        "of a uniform field that acts for no time; instead of the wave, for the extinction of small particles",
+        example='direction = "x"',
+    )
+    from_energy: float = key(1.0, energy, "lowest photon energy of the extinction")
+    to_energy: float = key(6.0, energy, "highest photon energy")
+    points: int = key(201, integer(at_least=1), "photon energies")
+
+    def check_together(self) -> None:
+        if self.to_energy < self.from_energy:
+            raise InvalidArgument("[kick] to_energy must not lie below from_energy.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,6 +251,49 @@ class Probe(Section):
     place: list = key(REQUIRED, array(length, "three lengths", length=3), "of the point")
 
 
+def directions(value: Any) -> list[list[float]]:
+    """Vectors."""
+    one = array(number(), "three numbers", length=3)
+    found = array(one, "a list of vectors, such as [[1, 0, 0], [0, 0, 1]]")(value)
+    if not found or not all(any(v) for v in found):
+        raise Unfit("at least one vector, and none that is zero")
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Far(Section):
+    """A far field."""
+
+    title: ClassVar[str] = "[measure] far:"
+    name: str = key(REQUIRED, text, "of the result")
+    lower: list = key(REQUIRED, array(length, "three lengths", length=3), "of a box around all matter")
+    upper: list = key(REQUIRED, array(length, "three lengths", length=3), "of the box")
+    directions: list = key(REQUIRED, directions, "into which light goes")
+
+
+@dataclasses.dataclass(frozen=True)
+class Monitored(Section):
+    """Fields at photon energies."""
+
+    title: ClassVar[str] = "[measure] monitors:"
+    name: str = key(REQUIRED, text, "of the result")
+    components: list = key(REQUIRED, array(choice(*COMPONENTS), "a list of components"), "of the field")
+    lower: list = key(REQUIRED, array(length, "three lengths", length=3), "of a box; a plane or line may be thin")
+    upper: list = key(REQUIRED, array(length, "three lengths", length=3), "of the box")
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot(Section):
+    """A field in time."""
+
+    title: ClassVar[str] = "[measure] snapshots:"
+    name: str = key(REQUIRED, text, "of the result")
+    component: str = key(REQUIRED, choice(*COMPONENTS), "of the field")
+    every: float = key(REQUIRED, quantity("time", above=0.0), "time between two of them")
+    axis: str | None = key(None, choice(*AXES), "across which a plane lies; the whole grid when absent")
+    place: float | None = key(None, length, "of the plane")
+
+
 @dataclasses.dataclass(frozen=True)
 class Measure(Section):
     title: ClassVar[str] = "[measure]"
@@ -211,6 +316,22 @@ class Measure(Section):
         "components whose last fields are kept",
         example='fields = ["Ey"]',
     )
+    far: list = key(
+        [],
+        array(table(Far), "a list of tables with name, lower, upper and directions"),
+        "light far away, by the field on a closed box: differential cross-sections",
+    )
+    monitors: list = key(
+        [],
+        array(table(Monitored), "a list of tables with name, components, lower and upper"),
+        "fields at the photon energies of the wave",
+    )
+    snapshots: list = key(
+        [],
+        array(table(Snapshot), "a list of tables with name, component, every, and axis and place of a plane"),
+        "fields while light travels",
+        example='snapshots = [{ name = "light", component = "Ey", every = "0.1 fs" }]',
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -226,7 +347,8 @@ class RunTime(Section):
 class Output(Section):
     title: ClassVar[str] = "[output]"
     file: str = key("light.h5", hdf5_name, "the results; table, picture, log and checkpoint lie beside it")
-    plots: bool = key(True, boolean, "a picture of the fluxes")
+    plots: bool = key(True, boolean, "pictures of fluxes, energy, fields and snapshots")
+    movie: bool = key(False, boolean, "an animation of each of the snapshots, GIF")
 
     def path(self, suffix: str = ".h5") -> Path:
         """A file beside the results."""
@@ -247,12 +369,13 @@ class Run(RunFile):
         "grid": Grid,
         "matter": Matter,
         "wave": Wave,
+        "kick": Kick,
         "measure": Measure,
         "run": RunTime,
         "output": Output,
         "parallel": Parallel,
     }
-    required: ClassVar[tuple[str, ...]] = ("grid", "measure")
+    required: ClassVar[tuple[str, ...]] = ("grid",)
     command: ClassVar[str] = "halocline maxwell run"
     example_head: ClassVar[tuple[str, ...]] = (
         "Run file of `halocline maxwell run`: a film of gold in empty space.",
@@ -261,9 +384,10 @@ class Run(RunFile):
     example_keys: ClassVar[tuple[str, ...]] = ("grid.size", "grid.step")
 
     grid: Grid
-    measure: Measure
     matter: Matter = dataclasses.field(default_factory=Matter)
     wave: Wave = dataclasses.field(default_factory=Wave)
+    kick: Kick = dataclasses.field(default_factory=Kick)
+    measure: Measure = dataclasses.field(default_factory=Measure)
     run: RunTime = dataclasses.field(default_factory=RunTime)
     output: Output = dataclasses.field(default_factory=Output)
     parallel: Parallel = dataclasses.field(default_factory=Parallel)

@@ -27,165 +27,36 @@ import numpy as np
 from halocline import _halocline
 from halocline.comm import communicator
 from halocline.errors import InvalidArgument
+from halocline.maxwell.checks import (
+    AXES,
+    COMPONENTS,
+    a_component,
+    a_direction,
+    a_duration,
+    a_length,
+    a_place,
+    a_size,
+    an_axis,
+    an_energy,
+    some_energies,
+)
+from halocline.maxwell.measures import Dipole, Face, FarField, Flux, Monitor
 from halocline.maxwell.media import Medium, medium
+from halocline.maxwell.snapshots import Snapshots
+from halocline.maxwell.sources import Beam, PlaneWave, Profiles, check_profile, pulse, waveforms
 from halocline.maxwell.units import HBAR_C_EV_NM, LIGHT_NM_PER_FS, frequency_of, quantity
-from halocline.schema import Unfit, shown, takes
+from halocline.schema import shown, takes
 
-AXES = "xyz"
-COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
 LEAST_CELLS = 10.0
 """Cells a wavelength in matter below which a run is refused."""
 
 SECONDS_BETWEEN_WATCHES = 0.5
 
-_length, _time, _energy = quantity("length"), quantity("time", above=0.0), quantity("energy", above=0.0)
-
-
-def _axis(value: Any) -> int:
-    if isinstance(value, str) and value in AXES and len(value) == 1:
-        return AXES.index(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 3:
-        return value
-    raise Unfit('"x", "y" or "z"')
-
-
-def _component(value: Any) -> int:
-    if value in COMPONENTS:
-        return COMPONENTS.index(value)
-    raise Unfit(f"one of {', '.join(COMPONENTS)}")
-
-
-def _energies(value: Any) -> list[float]:
-    values = [value] if isinstance(value, (int, float, str)) else list(value)
-    if not values:
-        raise Unfit("at least one photon energy")
-    return [_energy(v) for v in values]
-
-
-def _size(value: Any) -> list[float]:
-    if isinstance(value, (str, int, float)) or len(value) != 3:
-        raise Unfit("three lengths; 0 along an axis along which nothing changes")
-    return [quantity("length", at_least=0.0)(v) for v in value]
-
-
-def _place(value: Any) -> list[float]:
-    if isinstance(value, (str, int, float)) or len(value) != 3:
-        raise Unfit("three lengths x, y, z")
-    return [_length(v) for v in value]
-
-
-def _corner(value: Any) -> list[Any]:
-    if isinstance(value, (str, int, float)) or len(value) != 3:
-        raise Unfit("three lengths x, y, z; ... where the body does not end")
-    return [v if v is ... else _length(v) for v in value]
-
-
-def _direction(value: Any) -> list[float]:
-    if isinstance(value, str):
-        return [float(a == _axis(value)) for a in range(3)]
-    if len(value) != 3:
-        raise Unfit('"x", "y", "z", or three numbers')
-    return [float(v) for v in value]
-
-
-@takes(lower=_corner, upper=_corner)
-def cuboid(lower: Sequence[Any], upper: Sequence[Any]) -> Any:
-    """The body between two corners [nm]; `...` stands for no end on that side.
-
-    Raises InvalidArgument for a lower bound above the upper one.
-    """
-    none = -math.inf, math.inf
-    corners = [[end if v is ... else v for v in c] for c, end in zip((lower, upper), none, strict=True)]
-    return _halocline.maxwell.cuboid(*corners)
-
-
-@takes(centre=_place, radius=quantity("length", above=0.0))
-def sphere(centre: Sequence[Any], radius: Any) -> Any:
-    """A ball [nm]."""
-    return _halocline.maxwell.sphere(centre, radius)
-
-
-@takes(centre=_place, axis=_direction, radius=quantity("length", above=0.0), length=quantity("length", above=0.0))
-def cylinder(centre: Sequence[Any], axis: Any, radius: Any, length: Any = None) -> Any:
-    """A rod along an axis, "x", "y", "z" or a vector [nm]; without a length it has no ends."""
-    return _halocline.maxwell.cylinder(centre, axis, radius, math.inf if length is None else length)
-
-
-class PlaneWave:
-    """A plane wave that enters a box of total field."""
-
-    def __init__(self, simulation: Simulation, number: int, energies: list[float], end: float) -> None:
-        self._simulation, self._number = simulation, number
-        self.energies = np.array(energies)
-        self.end = end
-        """When the pulse has entered [fs]."""
-
-    def flux(self) -> np.ndarray:
-        """Energy a unit of area at each of its energies, of the wave on the grid. Collective."""
-        return np.array(self._simulation.native.incident_flux(self._number))
-
-
-class Flux:
-    """Energy that passes a plane, or what leaves a closed box, at photon energies."""
-
-    def __init__(
-        self,
-        simulation: Simulation,
-        faces: list[tuple[float, int, int]],
-        lower: list[int],
-        upper: list[int],
-        energies: list[float],
-    ) -> None:
-        """faces: sign, number of the spectrum and axis of each; lower, upper: nodes of the planes' ends."""
-        self._simulation, self._faces, self._lower, self._upper = simulation, faces, lower, upper
-        self.energies = np.array(energies)
-
-    def values(self) -> np.ndarray:
-        """The energy at each photon energy, along the axis of the plane or out of the box: an area (nm^2; nm along the
-        axes that are not flat) times what `PlaneWave.flux` counts. Collective."""
-        return np.array(
-            [
-                sum(sign * self._of_plane(number, axis, f) for sign, number, axis in self._faces)
-                for f in range(len(self.energies))
-            ]
-        )
-
-    def _of_plane(self, number: int, axis: int, frequency: int) -> float:
-        sim = self._simulation
-        b, c = (axis + 1) % 3, (axis + 2) % 3
-        flux = 0.0
-        for electric, magnetic, sign in ((b, 3 + c, 1.0), (c, 3 + b, -1.0)):
-            e = sim.native.spectrum(number, electric, frequency)
-            h = sim.native.spectrum(number, magnetic, frequency)
-            planes = 2 - axis  # arrays are [z][y][x]
-            h = np.moveaxis(h, planes, 0)
-            h = (h[0] + h[1]) / 2
-            e = np.moveaxis(e, planes, 0)[1]
-            weights = np.ones(e.shape)
-            for a in (b, c):
-                if sim.grid.flat(a) or self._whole(a):
-                    continue
-                place = [other for other in (2, 1, 0) if other != axis].index(a)
-                cut: list[Any] = [slice(None)] * 2
-                if a == electric:  # E lies between the nodes of this axis: leave out the one beyond the last node
-                    cut[place] = slice(0, self._upper[a] - self._lower[a])
-                    e, h, weights = e[tuple(cut)], h[tuple(cut)], weights[tuple(cut)]
-                    continue
-                for end in (0, -1):
-                    cut[place] = end
-                    weights[tuple(cut)] *= 0.5
-            area = math.prod(sim.grid.step[a] for a in (b, c) if not sim.grid.flat(a))
-            flux += sign * area * 0.5 * float(np.sum(weights * (e * h.conj()).real))
-        return flux
-
-    def _whole(self, axis: int) -> bool:
-        return self._simulation.spans(axis, self._lower[axis], self._upper[axis])
-
 
 class Simulation:
     """Maxwell's equations in the time domain (Yee's scheme). Every method is collective."""
 
-    @takes(size=_size, step=quantity("length", above=0.0))
+    @takes(size=a_size, step=quantity("length", above=0.0))
     def __init__(
         self,
         size: Sequence[Any],
@@ -245,6 +116,9 @@ class Simulation:
         kind = _halocline.maxwell.SimulationDouble if precision == "double" else _halocline.maxwell.SimulationFloat
         self.native = kind(self.grid, matter, self.group, [], depth, "auto", smooth)
         self._last_source = 0.0
+        self._snapshots: list[Snapshots] = []
+        self.kicked: list[float] | None = None
+        """Integral over time of the field of a kick."""
 
     @property
     def time_step(self) -> float:
@@ -276,7 +150,7 @@ class Simulation:
                     f"{LEAST_CELLS:g} are needed: take a step of {wavelength / LEAST_CELLS:.3g} nm or less."
                 )
 
-    @takes(axis=_axis, polarisation=_axis, energies=_energies, span=_energies)
+    @takes(axis=an_axis, polarisation=an_axis, energies=some_energies, span=some_energies)
     def add_plane_wave(
         self,
         axis: Any,
@@ -300,13 +174,10 @@ class Simulation:
         waveform: of hc.maxwell.Waveform, instead of the pulse, in units of nm
         Raises InvalidArgument for a wave that the grid does not resolve, and for a box that does not fit.
         """
-        lowest, highest = min(span or energies), max(span or energies)
-        self.refuse_coarse(highest)
+        self.refuse_coarse(max(span or energies))
         if polarisation == axis:
             raise InvalidArgument(f"add_plane_wave: light along {AXES[axis]} is polarised at right angles to it.")
-        middle, half = (lowest + highest) / 2, max((highest - lowest) / 2, 0.05 * highest)
-        width = math.sqrt(2 * math.log(10.0)) / frequency_of(half)
-        wave = waveform or _halocline.maxwell.Waveform.gaussian(frequency_of(middle), width, 6 * width)
+        wave = waveform or waveforms(*pulse(energies, span))[0]
         lower, upper = [], []
         for a in range(3):
             first, last = self._layer[a][0], self.grid.cells[a] - self._layer[a][1]
@@ -329,13 +200,95 @@ class Simulation:
         self._last_source = max(self._last_source, end)
         return PlaneWave(self, number, list(energies), end)
 
-    @takes(component=_component, place=_place)
+    @takes(
+        axis=an_axis,
+        polarisation=an_axis,
+        waist=quantity("length", above=0.0),
+        focus=a_place,
+        energies=some_energies,
+        span=some_energies,
+        place=a_length,
+    )
+    def add_beam(
+        self,
+        axis: Any,
+        polarisation: Any,
+        *,
+        waist: Any,
+        focus: Any,
+        energies: Any,
+        span: Any = None,
+        direction: int = 1,
+        place: Any = None,
+    ) -> Beam:
+        """A pulse with a Gaussian profile that enters through a plane across an axis. Behind the plane, where it comes
+        from, there is scattered light alone.
+
+        waist: distance from the axis at which E in the focus is 1/e of its largest value [nm]; focus: its place [nm]
+        energies, span, polarisation: as in add_plane_wave. The profile is that of the middle of the span at all
+            energies, so that the plane sends back a part of light of other energies
+        direction: 1 or -1 along the axis; place: of the plane [nm]; six steps from the end of the grid when absent
+        Raises InvalidArgument for a beam that the grid does not resolve, or that its plane cuts off.
+        """
+        self.refuse_coarse(max(span or energies))
+        if polarisation == axis:
+            raise InvalidArgument(f"add_beam: light along {AXES[axis]} is polarised at right angles to it.")
+        if direction not in (1, -1):
+            raise InvalidArgument(f"add_beam: direction = {shown(direction)}: expected 1 or -1.")
+        first, last = self.inner()
+        default = first[axis] + 6 if direction > 0 else last[axis] - 6
+        node = default if place is None else self.node(axis, place)
+        omega, width = pulse(energies, span)
+        profiles = Profiles(self, axis, direction, node, omega, polarisation)
+        at = [(focus[a] + self.origin[a]) / self.step for a in range(3)]
+        fields, power = profiles.make(waist, at, 1.0)
+        flat = [a for a in range(3) if self.grid.flat(a)]
+        check_profile(fields, axis, flat)
+        signals = waveforms(omega, width)
+        for part, signal in zip((np.real, np.imag), signals, strict=True):
+            values = [np.ascontiguousarray(part(f)).ravel().tolist() for f in fields]
+            self.native.add_sheet(axis, direction, node, profiles.lower, profiles.upper, values, signal)
+        way = last[axis] - node if direction > 0 else node - first[axis]
+        end = (signals[0].end + way * self.step) / LIGHT_NM_PER_FS
+        self._last_source = max(self._last_source, end)
+        return Beam(power, signals[0], self.grid.time_step, list(energies), end)
+
+    @takes(direction=a_direction)
+    def kick(self, direction: Any, strength: float = 1.0) -> None:
+        """A uniform field that acts for no time, at the beginning: the integral of E over time is `strength` along a
+        direction, "x", "y", "z" or a vector. The field on the grid is what matter sends out; `add_dipole` then gives
+        the polarisability at all photon energies at once.
+
+        Raises InvalidArgument for matter with a permittivity other than 1 or a conductivity, which would answer at
+        once, and after the first step.
+        """
+        if self.native.steps:
+            raise InvalidArgument("kick: the simulation has begun; kick it before the first step.")
+        norm = math.sqrt(sum(v * v for v in direction))
+        if norm == 0 or strength == 0:
+            raise InvalidArgument("kick: expected a direction and a strength that are not zero.")
+        self.kicked = [strength * v / norm for v in direction]
+        self.native.kick(self.kicked)
+
+    @takes(highest=an_energy)
+    def add_dipole(self, highest: Any) -> Dipole:
+        """Keeps the dipole moment of all poles, often enough for photon energies up to `highest` [eV] and for the
+        fastest motion of the poles."""
+        fastest = frequency_of(highest)
+        for m in self._media:
+            poles = m.native.poles
+            fastest = max([fastest, *(math.sqrt(p.resonance**2 + sum(q.strength for q in poles)) for p in poles)])
+        every = max(1, int(math.pi / (20 * fastest * self.grid.time_step)))
+        self.native.keep_dipole(every)
+        return Dipole(self, every)
+
+    @takes(component=a_component, place=a_place)
     def add_current(self, component: Any, place: Any, waveform: Any) -> None:
         """A current along E's component at a place [nm]; waveform in units of nm."""
         self.native.add_current(component, self._point(place), waveform)
         self._last_source = max(self._last_source, waveform.end / LIGHT_NM_PER_FS)
 
-    @takes(component=_component, place=_place)
+    @takes(component=a_component, place=a_place)
     def add_probe(self, component: Any, place: Any) -> int:
         """Keeps a component at a place [nm] after every step. Returns the number for `probe`."""
         return self.native.add_probe(component, self._point(place))
@@ -348,39 +301,135 @@ class Simulation:
         values = self.native.probe(number)
         return values if np.iscomplexobj(values) and np.any(values.imag) else values.real
 
-    @takes(axis=_axis, place=_length, energies=_energies)
+    @takes(axis=an_axis, place=a_length, energies=some_energies)
     def add_flux(self, axis: Any, place: Any, energies: Any) -> Flux:
         """Counts the energy through a plane across an axis at a place [nm], over the whole inner part of the grid.
 
         Raises InvalidArgument for a plane outside of the grid.
         """
-        return self._flux([(1.0, axis, self.node(axis, place))], *self._inner(), energies)
+        return Flux(self, *self._faces([(1.0, axis, self.node(axis, place))], *self.inner(), energies))
 
-    @takes(lower=_place, upper=_place, energies=_energies)
+    @takes(lower=a_place, upper=a_place, energies=some_energies)
     def add_flux_box(self, lower: Any, upper: Any, energies: Any) -> Flux:
         """Counts the energy that leaves a closed box [nm] through its faces; flat and whole periodic axes have none.
 
         Raises InvalidArgument for a box that is not inside the grid.
         """
+        return Flux(self, *self._box(lower, upper, energies))
+
+    @takes(lower=a_place, upper=a_place, energies=some_energies)
+    def add_far_field(self, lower: Any, upper: Any, energies: Any) -> FarField:
+        """Keeps the light that leaves a closed box [nm], for the field far from it. All matter is inside of the box,
+        and so is the box of a plane wave. For grids in two and three dimensions.
+
+        Raises InvalidArgument for a box that is not inside the grid, one that covers a periodic axis, grids in one
+        dimension, and a background with poles or a conductivity.
+        """
+        flat = sum(self.grid.flat(a) for a in range(3))
+        background = self._media[0]
+        if flat > 1 or background.poles or background.conductivity:
+            raise InvalidArgument(
+                "add_far_field: expected a grid in two or three dimensions, and a background that is a permittivity."
+            )
+        faces, first, last, values = self._box(lower, upper, energies)
+        if len(faces) != 2 * (3 - flat):
+            raise InvalidArgument(
+                "add_far_field: the box covers a periodic axis; light leaves it in no direction there."
+            )
+        return FarField(self, faces, first, last, values)
+
+    @takes(lower=a_place, upper=a_place, energies=some_energies)
+    def add_monitor(self, components: Sequence[str], lower: Any, upper: Any, energies: Any) -> Monitor:
+        """Keeps components in a box [nm] at photon energies. Cost: a complex number a point, component and energy.
+
+        Raises InvalidArgument for a box outside of the grid.
+        """
+        numbers = [self.component(c) for c in ([components] if isinstance(components, str) else components)]
+        first = self._point(lower)
+        last = [0 if self.grid.flat(a) else n for a, n in enumerate(self._point(upper))]
+        for a in range(3):
+            if not 0 <= first[a] <= last[a] <= self.grid.cells[a]:
+                raise InvalidArgument(
+                    f"add_monitor: nodes {first[a]} to {last[a]} of axis {AXES[a]} were asked for; the grid has 0 to "
+                    f"{self.grid.cells[a]}."
+                )
+        frequencies = [frequency_of(e) for e in energies]
+        number = self.native.add_spectrum(first, [n + 1 for n in last], numbers, frequencies, self._every(frequencies))
+        return Monitor(self, number, first, numbers, list(energies))
+
+    @takes(every=a_duration, axis=an_axis, place=a_length)
+    def add_snapshots(self, component: str, every: Any, *, axis: Any = None, place: Any = None) -> Snapshots:
+        """Keeps a component after every `every` [fs], on the plane across an axis that is nearest to a place [nm], or
+        on the whole grid, without absorbing layers. With a Bloch phase it is the real part.
+
+        Raises InvalidArgument for an axis without a place, a plane outside of the grid, and after the first step.
+        """
+        if self.native.steps:
+            raise InvalidArgument("add_snapshots: the simulation has begun; ask before the first step.")
+        if (axis is None) != (place is None):
+            raise InvalidArgument("add_snapshots: a plane needs an axis and a place; give both, or neither.")
+        number = self.component(component)
+        lower, upper = self.inner()
+        upper = [n + (not (self.grid.periodic(a) or self._between(number, a))) for a, n in enumerate(upper)]
+        if axis is not None:
+            node = self.node(axis, place)
+            if not lower[axis] <= node < upper[axis]:
+                raise InvalidArgument(
+                    f"add_snapshots: a plane at {place:g} nm across axis {AXES[axis]} was asked for; the grid lies "
+                    f"between 0 and {(upper[axis] - lower[axis]) * self.step:g} nm."
+                )
+            lower[axis], upper[axis] = node, node + 1
+        found = Snapshots(self, number, max(1, round(every / self.time_step)), lower, upper)
+        self._snapshots.append(found)
+        return found
+
+    @staticmethod
+    def _between(component: int, axis: int) -> bool:
+        return (component % 3 == axis) == (component < 3)
+
+    def component(self, name: Any) -> int:
+        """The number of a component. Raises InvalidArgument for another name."""
+        if name not in COMPONENTS:
+            raise InvalidArgument(f"a component {shown(name)} was asked for; expected one of {', '.join(COMPONENTS)}.")
+        return COMPONENTS.index(name)
+
+    @property
+    def background_permittivity(self) -> float:
+        """Of the medium around all bodies, at high frequencies."""
+        return self._media[0].permittivity
+
+    @property
+    def thickness(self) -> float:
+        """Of the layer that a grid in one or two dimensions counts as its volume [nm^2, nm]; 1 in three."""
+        return math.prod(self.step for a in range(3) if self.grid.flat(a))
+
+    def inner(self) -> tuple[list[int], list[int]]:
+        """The nodes at which the inner part of the grid begins and ends."""
+        lower = [low for low, _ in self._layer]
+        upper = [n - high for n, (_, high) in zip(self.grid.cells, self._layer, strict=True)]
+        return lower, upper
+
+    def _every(self, frequencies: list[float]) -> int:
+        """Steps between samples for sums at these frequencies."""
+        return max(1, int(math.pi / (4 * max(frequencies) * self.grid.time_step)))
+
+    def _box(
+        self, lower: Any, upper: Any, energies: list[float]
+    ) -> tuple[list[Face], list[int], list[int], list[float]]:
         first = self._point(lower)
         last = [1 if self.grid.flat(a) else n for a, n in enumerate(self._point(upper))]
         planes = []
         for a in range(3):
             if not self.grid.flat(a) and not self.spans(a, first[a], last[a]):
                 planes += [(-1.0, a, first[a]), (1.0, a, last[a])]
-        return self._flux(planes, first, last, energies)
+        return self._faces(planes, first, last, energies)
 
-    def _inner(self) -> tuple[list[int], list[int]]:
-        lower = [low for low, _ in self._layer]
-        upper = [n - high for n, (_, high) in zip(self.grid.cells, self._layer, strict=True)]
-        return lower, upper
-
-    def _flux(
+    def _faces(
         self, planes: list[tuple[float, int, int]], lower: list[int], upper: list[int], energies: list[float]
-    ) -> Flux:
+    ) -> tuple[list[Face], list[int], list[int], list[float]]:
         faces = []
         frequencies = [frequency_of(e) for e in energies]
-        every = max(1, int(math.pi / (4 * max(frequencies) * self.grid.time_step)))
+        every = self._every(frequencies)
         for sign, axis, node in planes:
             if not 1 <= node < self.grid.cells[axis]:
                 below, above = -self.origin[axis], self.grid.cells[axis] * self.step - self.origin[axis]
@@ -395,12 +444,22 @@ class Simulation:
             begin[axis], end[axis] = node - 1, node + 1
             b, c = (axis + 1) % 3, (axis + 2) % 3
             faces.append((sign, self.native.add_spectrum(begin, end, [b, c, 3 + b, 3 + c], frequencies, every), axis))
-        return Flux(self, faces, lower, upper, energies)
+        return faces, lower, upper, energies
 
-    @takes(duration=_time)
+    @takes(duration=a_duration)
     def run(self, duration: Any) -> None:
         """Lets light travel for a time [fs]."""
-        self.native.run(max(1, round(duration / self.time_step)))
+        self.advance(max(1, round(duration / self.time_step)))
+
+    def advance(self, steps: int) -> None:
+        """Does time steps."""
+        end = self.native.steps + steps
+        while self.native.steps < end:
+            done = self.native.steps
+            self.native.run(min([end - done, *(s.every - done % s.every for s in self._snapshots)]))
+            for snapshots in self._snapshots:
+                if self.native.steps % snapshots.every == 0:
+                    snapshots.take()
 
     def run_until_quiet(
         self,
@@ -408,6 +467,7 @@ class Simulation:
         longest: float = 1e4,
         largest: float = 0.0,
         watch: Callable[[float, float], None] | None = None,
+        looked: Callable[[float], None] | None = None,
     ) -> float:
         """Runs until all sources have ended and the energy has fallen to a part of its largest value.
 
@@ -415,17 +475,20 @@ class Simulation:
         largest: energy of an earlier part of the run, to go on from
         watch: called about twice a second with the largest energy so far and the part that was left at the last look;
             may end the run by an exception
+        looked: called with the energy at each look
         Returns the part that is left. The energy is looked at in steps that only the sources determine, so that the end
         of the run does not depend on the machine, nor on where it was stopped.
         """
-        every = max(1, round(self._last_source / self.time_step / 20))
+        every = max(20, round(self._last_source / self.time_step / 20))
         block, left = 1, 1.0
         while self.time < longest:
             begun = time.monotonic()
             steps = min(every - self.native.steps % every, block if watch is not None else every)
-            self.native.run(steps)
+            self.advance(steps)
             if self.native.steps % every == 0:
                 now = self.energy()
+                if looked is not None:
+                    looked(now)
                 largest = max(largest, now)
                 left = now / largest if largest > 0 else 1.0
                 if self.time > self._last_source and left <= fall:
@@ -438,7 +501,7 @@ class Simulation:
 
     def area(self, axis: str) -> float:
         """Of a plane across an axis, without the layers [nm^2; nm in two dimensions, 1 in one]."""
-        lower, upper = self._inner()
+        lower, upper = self.inner()
         others = [a for a in range(3) if a != AXES.index(axis) and not self.grid.flat(a)]
         return math.prod((upper[a] - lower[a]) * self.step for a in others)
 
@@ -446,7 +509,7 @@ class Simulation:
         """Of field and matter on the grid."""
         return sum(self.native.energy())
 
-    @takes(component=_component)
+    @takes(component=a_component)
     def field(self, component: Any) -> np.ndarray:
         """Shape (z, y, x): a component on the whole grid, complex with a Bloch phase."""
         real = self.native.field(component)

@@ -307,6 +307,84 @@ TEST_CASE("maxwell: a wave may leave the grid through another medium") {
   CHECK(std::abs(reflected / 0.04 - 1) < 0.01);  // 63 cells a wavelength, 42 in the glass
 }
 
+TEST_CASE("maxwell: a kick makes a plasma oscillate at the scheme's frequency") {
+  YeeGrid grid = test::grid_of({6, 5, 4}, Boundary::periodic);
+  const double square = 0.3, kick = 0.7;
+  Simulation<double> simulation(grid, Matter(Medium{1, 0, {{0, 0, square}}}), test::alone(grid));
+  simulation.keep_dipole(2);
+  simulation.kick({0, kick, 0});
+  simulation.run(40);
+  const double dt = grid.time_step, turn = 2 * std::asin(std::sqrt(square) * dt / 2);
+  const double volume = grid.length(0) * grid.length(1) * grid.length(2);
+  const std::vector<double> moments = simulation.dipole();
+  REQUIRE(moments.size() == 60);
+  for (std::size_t n = 0; n < 20; ++n) {
+    const double exact = square * kick * dt / std::sin(turn) * std::sin(turn * 2 * static_cast<double>(n + 1)) * volume;
+    CHECK(std::abs(moments[3 * n + 1] - exact) < 1e-11 * volume);
+    CHECK(moments[3 * n] == 0);
+  }
+  Simulation<double> glass(grid, Matter(Medium{2, 0, {}}), test::alone(grid));
+  CHECK_THROWS_AS(glass.kick({0, 0, 1}), core::InvalidArgument);
+  CHECK_THROWS_AS(simulation.keep_dipole(3), core::InvalidArgument);
+}
+
+TEST_CASE("maxwell: light through a plane goes one way") {
+  // One frequency on a line: E and H of the scheme's wave, turned on slowly. Behind the plane is what the switch sends.
+  const double step = 0.05, omega = 2;
+  YeeGrid grid = line(400, step, 0.8, 30);
+  const double dt = grid.time_step;
+  const double k = 2 / step * std::asin(step / dt * std::sin(omega * dt / 2));
+  for (const int direction : {1, -1}) {
+    CAPTURE(direction);
+    Simulation<double> simulation(grid, Matter(), test::alone(grid));
+    const std::int64_t node = 200;
+    const Box point{{node, 0, 0}, {node + 1, 1, 1}};
+    // E along y, H along z with the sign of the direction; half a step before the node.
+    for (const bool sine : {false, true}) {
+      const double phase = k * step / 2;
+      const double h = direction * (sine ? -std::sin(phase) : std::cos(phase));
+      simulation.add_sheet({0,
+                            direction,
+                            node,
+                            point,
+                            {{{sine ? 0.0 : 1.0}, {0.0}, {0.0}, {h}}},
+                            Waveform::continuous(omega, 60, sine ? -pi / 2 : 0)});
+    }
+    const auto ahead = simulation.add_probe(1, {node + 60 * direction, 0, 0});
+    const auto behind = simulation.add_probe(1, {node - 60 * direction, 0, 0});
+    simulation.run(std::lround(120 / dt));
+    double largest = 0, back = 0;
+    const auto seen = simulation.probe(ahead), sent = simulation.probe(behind);
+    for (std::size_t n = seen.size() * 3 / 4; n < seen.size(); ++n) {
+      largest = std::max(largest, std::abs(seen[n]));
+      back = std::max(back, std::abs(sent[n]));
+    }
+    CHECK(largest == doctest::Approx(1).epsilon(1e-3));
+    CHECK(back < 1e-6);
+  }
+  Simulation<double> simulation(grid, Matter(), test::alone(grid));
+  const Waveform wave = Waveform::continuous(omega, 60);
+  const std::vector<double> one{1};
+  CHECK_THROWS_AS(simulation.add_sheet({0, 1, 20, {{20, 0, 0}, {21, 1, 1}}, {one, one, one, one}, wave}),
+                  core::InvalidArgument);
+  CHECK_THROWS_AS(simulation.add_sheet({0, 1, 200, {{200, 0, 0}, {201, 1, 1}}, {one, one, one, {}}, wave}),
+                  core::InvalidArgument);
+  CHECK_THROWS_AS(simulation.add_sheet({1, 1, 0, {{200, 0, 0}, {201, 1, 1}}, {one, one, one, one}, wave}),
+                  core::InvalidArgument);
+}
+
+TEST_CASE("maxwell: voxels are boxes around points") {
+  const auto body = voxels({1, 2, 3}, {0.5, 0.5, 1}, {2, 1, 2}, {1, 0, 0, 1});
+  CHECK(body->contains({1, 2, 3}));
+  CHECK(body->contains({0.76, 1.76, 2.51}));
+  CHECK(!body->contains({0.74, 2, 3}));
+  CHECK(!body->contains({1.5, 2, 3}));
+  CHECK(body->contains({1.5, 2, 4}));
+  CHECK(!body->contains({1.5, 2, 4.6}));
+  CHECK_THROWS_AS(voxels({0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {1, 0}), core::InvalidArgument);
+  CHECK_THROWS_AS(voxels({0, 0, 0}, {1, 0, 1}, {1, 1, 1}, {1}), core::InvalidArgument);
+}
+
 TEST_CASE("maxwell: a layer at normal incidence reflects less than -90 dB") {
   // A current sheet, and the same on a grid so long that nothing returns in time.
   const auto values = [](std::int64_t cells) {

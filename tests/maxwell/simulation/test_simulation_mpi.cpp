@@ -98,6 +98,43 @@ TEST_CASE("maxwell: waves enter a divided grid, and phases cross its ends") {
   }
 }
 
+TEST_CASE("maxwell: light through a plane, kicks and dipole moments on a divided grid") {
+  const comm::Communicator world = comm::world();
+  YeeGrid grid = test::grid_of({27, 24, 25}, Boundary::absorbing);
+  grid.ends[1] = {Boundary::periodic, Boundary::periodic};
+  grid.time_step = 0.9 * grid.courant_limit();
+  Matter matter;
+  matter.add(sphere({13, 13, 11}, 5), Medium{1, 0, {{0.3, 0.05, 0.1}, {0, 0.02, 0.2}}});
+  const auto run = [&](const comm::ProcessGrid& processes, int depth) {
+    SimulationOptions options;
+    options.depth = depth;
+    auto simulation = std::make_unique<Simulation<double>>(grid, matter, processes, options);
+    const Box plane{{7, 0, 4}, {8, 24, 22}};
+    std::array<std::vector<double>, 4> profiles;
+    for (std::size_t p = 0; p < 4; ++p)
+      for (std::int64_t i = 0; i < plane.points(); ++i)
+        profiles[p].push_back(std::sin(0.3 * static_cast<double>(i) + static_cast<double>(p)));
+    simulation->add_sheet({0, 1, 7, plane, profiles, Waveform::gaussian(0.5, 3, 6)});
+    simulation->keep_dipole(5);
+    simulation->kick({0.2, 0.5, -1});
+    simulation->run(23);
+    return simulation;
+  };
+  const auto alone = run(test::alone(grid), 1);
+  CHECK(std::abs(alone->dipole().back()) > 1);
+  for (const std::vector<int>& dims : divisions(grid, world.size()))
+    for (const int depth : {1, 3}) {
+      const auto shared = run(comm::ProcessGrid(world, dims, {false, true, false}), depth);
+      for (int c = 0; c < components; ++c) CHECK(shared->field(c) == alone->field(c));
+      const Box part{{3, 5, 2}, {20, 6, 19}};
+      CHECK(shared->field(1, 0, part) == alone->field(1, 0, part));
+      const std::vector<double> one = alone->dipole(), other = shared->dipole();
+      REQUIRE(one.size() == 12);
+      REQUIRE(other.size() == 12);
+      for (std::size_t i = 0; i < 12; ++i) CHECK(other[i] == doctest::Approx(one[i]).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("maxwell: a part thinner than its ghosts is refused on every rank") {
   const comm::Communicator world = comm::world();
   if (world.size() == 1) return;
