@@ -9,6 +9,7 @@ import ase.io
 import numpy as np
 import pytest
 from halocline.cli.main import main
+from halocline.tddft.multiscale import shared_out
 from halocline.tddft.multiscale_job import series_of
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, SPEED_OF_LIGHT
 from scipy.interpolate import CubicSpline
@@ -38,10 +39,7 @@ def laplace(times, values, z):
 
 def test_weak_light_obeys_fresnel_with_the_dielectric_function_of_a_kick(crystal):
     z = np.array([9.0, 12.0, 15.0]) / HARTREE_EV + 0.9j / HARTREE_EV
-    kick = hc.tddft.propagate(crystal, kick=0.003, direction="z", total_time=TIME, energy_every=0)
-    current = kick.current[:, 2].copy()
-    current[0] *= 0.5  # the kick is at the beginning of the first step
-    epsilon = 1 + 4j * np.pi * laplace(kick.time, current, z) / 0.003 / z
+    epsilon = dielectric(crystal, z)
     assert abs(epsilon[0] - 1) > 0.05 and abs(epsilon[2] - 1) > 0.3
     n, k = np.sqrt(epsilon), z / SPEED_OF_LIGHT
     r = (1 - n) / (1 + n)
@@ -61,6 +59,64 @@ def test_weak_light_obeys_fresnel_with_the_dielectric_function_of_a_kick(crystal
     assert max(errors[1]) < 0.01
     assert errors[1][1] < errors[0][1] / 3.3  # second order
     assert np.abs(found.reflected[:, :2]).max() < 1e-6 * np.abs(found.reflected).max()
+
+
+def dielectric(ground, z):
+    """epsilon at complex frequencies, by a kick."""
+    kick = hc.tddft.propagate(ground, kick=0.003, direction="z", total_time=TIME, energy_every=0)
+    current = kick.current[:, 2].copy()
+    current[0] *= 0.5  # the kick is at the beginning of the first step
+    return 1 + 4j * np.pi * laplace(kick.time, current, z) / 0.003 / z
+
+
+def stack_of_films(films, z):
+    """Amplitudes that a stack of films in empty space reflects and transmits: pairs of epsilon and thickness."""
+    k = z / SPEED_OF_LIGHT
+    whole = np.array([np.eye(2)] * len(z), dtype=complex)
+    for epsilon, thickness in films:
+        n = np.sqrt(epsilon)
+        phase = n * k * thickness
+        one = np.array([[np.cos(phase), -1j * np.sin(phase) / n], [-1j * n * np.sin(phase), np.cos(phase)]])
+        whole = whole @ np.moveaxis(one, 2, 0)
+    (a, b), (c, d) = np.moveaxis(whole, 0, 2)
+    transmitted = 2 / (a + b + c + d)
+    return (a + b - c - d) / (a + b + c + d), transmitted
+
+
+def test_layers_of_crystals_and_media_obey_fresnel(crystal):
+    other = hc.tddft.ground_state(
+        hc.tddft.from_atoms(ase.build.bulk("He", "sc", a=2.8), extent=[9, 9, 9], mesh=[2, 2, 2], allow_coarse=True)
+    )
+    glass = hc.maxwell.medium(permittivity=1.5, poles=[(20.0, 0.5, 120.0)])
+    z = np.array([9.0, 12.0, 15.0]) / HARTREE_EV + 0.9j / HARTREE_EV
+    epsilon = [dielectric(crystal, z), dielectric(other, z)]
+    assert np.abs(epsilon[0] / epsilon[1] - 1).min() > 0.02
+    of_glass = 1.5 + 120 / (400 - (z * HARTREE_EV) ** 2 - 0.5j * z * HARTREE_EV)
+    step, counts = 30.0, (5, 3, 4, 4)
+    kinds = [(epsilon[0], crystal), (of_glass, glass), (1.0 + 0 * z, 1.0), (epsilon[1], other)]
+    films = [(e, n * step) for (e, _), n in zip(kinds, counts, strict=True)]
+    reflected, transmitted = stack_of_films(films, z)
+    k = z / SPEED_OF_LIGHT
+    layers = [(what, n) for (_, what), n in zip(kinds, counts, strict=True)]
+    found = run(crystal, layers=layers, step=step)
+    assert found.cells == 16 and np.abs(found.current[:, 5:12]).max() == 0
+    incident = laplace(found.field_time, found.incident[:, 2], z)
+    # Reflected light is seen three cells and a half before the film's front, transmitted light one and a half behind.
+    r = laplace(found.field_time, found.reflected[:, 2], z) / incident / (reflected * np.exp(3j * k * step))
+    t = laplace(found.field_time, found.transmitted[:, 2], z) / incident
+    assert np.abs(r - 1).max() < 0.02
+    assert np.abs(t / (transmitted * np.exp(1j * k * step)) - 1).max() < 0.01
+
+
+def test_cells_are_shared_out_by_their_cost():
+    assert shared_out([1.0] * 7, 3) == [0, 0, 0, 1, 1, 1, 2]
+    assert shared_out([3.0, 1.0, 1.0, 1.0], 2) == [0, 1, 1, 1]
+    assert shared_out([1.0, 0.0, 0.0, 1.0], 2) == [0, 0, 0, 1]
+    assert shared_out([5.0, 1.0, 1.0], 3) == [0, 1, 2]
+    for costs, groups, best in (([1.0, 2.0, 3.0, 4.0, 5.0], 2, 9.0), ([4.0, 0.0, 4.0, 1.0, 1.0, 1.0], 3, 4.0)):
+        owners = shared_out(costs, groups)
+        loads = [sum(c for c, o in zip(costs, owners, strict=True) if o == g) for g in range(groups)]
+        assert owners == sorted(owners) and max(loads) == best
 
 
 def test_reflected_transmitted_and_absorbed_light_add_up(crystal):
@@ -194,6 +250,37 @@ def test_a_stopped_command_goes_on_with_the_same_bits(tmp_path, monkeypatch, cap
     (tmp_path / "parts.toml").write_text(text.replace("cells = 3\n", ""))
     assert main(["tddft", "multiscale", "parts.toml"]) == 2
     assert "[multiscale] needs cells" in capsys.readouterr().err
+
+
+def test_layers_of_other_crystals_and_media_in_a_command(tmp_path, monkeypatch, capsys, halocline):
+    monkeypatch.chdir(tmp_path)
+    ase.io.write("he.xyz", ase.build.bulk("He", "sc", a=2.4))
+    ase.io.write("wide.xyz", ase.build.bulk("He", "sc", a=2.8))
+    layers = """layers = [{ cells = 2 }, { cells = 1, medium = { permittivity = 1.4, conductivity = 0.2 } },
+                          { cells = 1, run_file = "wide.toml" }]"""
+    text = (RUN % "one").replace("cells = 3", layers)
+    (tmp_path / "one.toml").write_text(text)
+    (tmp_path / "two.toml").write_text(text.replace("one.h5", "two.h5"))
+    wide = RUN.split("[propagate]")[0].replace("he.xyz", "wide.xyz").replace("[8, 8, 8]", "[9, 9, 9]")
+    (tmp_path / "wide.toml").write_text(wide + '[output]\nfile = "wide.h5"\n')
+    assert main(["tddft", "multiscale", "one.toml"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert "film          4 cells of 3 nm" in said and "media         in 1 of the cells, electrons in 3" in said
+    done = halocline("tddft", "multiscale", "two.toml", ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert "ms a step of the crystals, by which the cells are shared out" in done.stdout
+    one, two = series_of("one_ms.h5"), series_of("two_ms.h5")
+    assert np.abs(one.current[:, 3]).max() > 1e-9 and np.abs(one.current[:, 2]).max() == 0
+    for name in ("vector_potential", "current", "transmitted"):
+        a, b = getattr(one, name), getattr(two, name)
+        assert np.abs(a - b).max() < 1e-8 * np.abs(a).max() + 1e-15
+    assert len(list(tmp_path.glob("two_ms.cell*.orbitals"))) == 3
+    (tmp_path / "wide.toml").write_text(wide + '[output]\nfile = "one.h5"\n')
+    assert main(["tddft", "multiscale", "one.toml"]) == 2
+    assert "two crystals have the same [output] file" in capsys.readouterr().err
+    (tmp_path / "one.toml").write_text((RUN % "one").replace("cells = 3", 'layers = [{ cells = 3, medium = "gold" }]'))
+    assert main(["tddft", "multiscale", "one.toml"]) == 2
+    assert "no layer has electrons" in capsys.readouterr().err
 
 
 SCRIPT = """

@@ -4,18 +4,20 @@
 The field of the light lives on a grid whose step is a fraction of its wavelength, tens of nanometres. Each of its cells
 inside the crystal is an electron calculation of its own, in the vector potential at its place, and its current is the
 source of the field there (Yabana, Sugiyama, Shinohara, Otobe, Bertsch, Phys. Rev. B 85, 045134 (2012)). Light travels
-along one axis of the crystal and meets it at right angles.
+along one axis of the crystal and meets it at right angles. Layers of other crystals and of classical media may be
+among the cells.
 
 One step: the currents at its beginning give E half a step later by Yee's scheme (`halocline.maxwell`), E gives the
 vector potential at its end, and every cell propagates with it. Cells do not see each other in any other way. All cells
-begin in one ground state, which is computed once.
+of a crystal begin in one ground state, which is computed once.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ import numpy as np
 from halocline import _halocline
 from halocline.comm import Communicator, communicator
 from halocline.errors import FileError, Interrupted, InvalidArgument
+from halocline.maxwell.media import Medium, medium
 from halocline.reporter import Reporter
 from halocline.schema import changed
 from halocline.tddft import results
@@ -31,12 +34,13 @@ from halocline.tddft.propagation import check_light, field_of, library_options, 
 from halocline.tddft.runfile_light import Multiscale as Section
 from halocline.tddft.runfile_light import Propagate, unit_vector
 from halocline.tddft.system import System
-from halocline.tddft.units import SPEED_OF_LIGHT
+from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
 
 native = _halocline.tddft
 AXES = "xyz"
 LAYER = 12
 """Cells of the absorbing layers at both ends of the field's grid."""
+NO_ELECTRONS = "[multiscale] no layer has electrons; `halocline maxwell run` is for media alone."
 MARGIN = 4
 """Cells between a layer and the first node of the total field."""
 
@@ -160,43 +164,121 @@ def _group_of(ground: GroundState, world: Communicator) -> tuple[int, int]:
     return round(group.sum([mine])[0]), round(sum(roots))
 
 
+def shared_out(costs: list[float], groups: int) -> list[int]:
+    """The group of each cell: cells in their order, so that the largest sum of costs is as small as can be. Cells of
+    cost 0 belong to the group of the cell before them. Every group has a cell that costs something."""
+    working = [i for i, cost in enumerate(costs) if cost > 0]
+
+    def fill(limit: float) -> list[int] | None:
+        found, group, load = [0] * len(costs), 0, 0.0
+        for place, i in enumerate(working):
+            left = len(working) - place
+            if load > 0 and (load + costs[i] > limit or left <= groups - 1 - group):
+                group, load = group + 1, 0.0
+            load += costs[i]
+            if group >= groups or load > limit:
+                return None
+            found[i] = group
+        return found
+
+    # The best limit is the sum of some cells; halving finds it to rounding.
+    low, high = max(costs), sum(costs) * (1 + 1e-12)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if fill(middle) is not None else (middle, high)
+    found = fill(low) or fill(high)
+    assert found is not None
+    for i in range(1, len(costs)):
+        if costs[i] == 0:
+            found[i] = found[i - 1]
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Filling:
+    """What a cell is made of: electrons or a medium."""
+
+    ground: GroundState | None
+    medium: Medium | None
+
+
 class Cells:
     """The cells of this process's group, and the light between all of them."""
 
-    def __init__(self, ground: GroundState, section: Section, options: Propagate, world: Communicator) -> None:
+    def __init__(
+        self, fillings: list[Filling], step: float, section: Section, options: Propagate, world: Communicator
+    ) -> None:
         """Refuses what multiscale() refuses, on every rank. Collective over world."""
-        ground.require_converged()
-        self.ground, self.section, self.world = ground, section, world
-        self.cells, self.step = section.required()
+        self.section, self.world, self.step, self.fillings = section, world, step, fillings
+        self.cells = len(fillings)
+        self.grounds = list({id(f.ground): f.ground for f in fillings if f.ground is not None}.values())
+        if not self.grounds:
+            raise InvalidArgument(NO_ELECTRONS)
         along = AXES.index(section.axis)
-        check(ground.system, section, options)
-        group, groups = _group_of(ground, world)
-        if self.cells < groups:
+        for ground in self.grounds:
+            ground.require_converged()
+            check(ground.system, section, options)
+        _refuse_media(fillings, step, options)
+        group, self.groups = _group_of(self.grounds[0], world)
+        electrons = sum(f.ground is not None for f in fillings)
+        if electrons < self.groups:
             raise InvalidArgument(
-                f"[multiscale] cells = {self.cells} for {groups} groups of processes; give each group at least one."
+                f"[multiscale] cells = {electrons} for {self.groups} groups of processes; give each group at least one."
             )
-        self.mine = range(self.cells * group // groups, self.cells * (group + 1) // groups)
-        self.groups = groups
         field = field_of(options, "velocity", (0.0, 0.0, 0.0))
         field["response"] = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
-        self.states = [ground.state.copy() for _ in self.mine]
-        self.propagators = []
-        time_step = options.time_step
-        for state in self.states:
-            given = library_options(options, time_step)
-            self.propagators.append(native.Propagator(ground.model, state, field, given))
-            time_step = self.propagators[0].time_step
-        self.time_step, self.step_limit = float(time_step), self.propagators[0].step_limit
+        trials = self._trials(field, options)
+        self.time_step = min(step for step, _ in trials)
+        self.step_limit = min(limit for _, limit in trials)
+        self.costs = self._costs(field, options)
+        owners = shared_out([self.costs.get(id(f.ground), 0.0) for f in fillings], self.groups)
+        self.mine = [i for i, f in enumerate(fillings) if f.ground is not None and owners[i] == group]
+        self.states, self.propagators = [], []
+        given = library_options(options, self.time_step)
+        for cell in self.mine:
+            ground = self.ground_of(cell)
+            self.states.append(ground.state.copy())
+            self.propagators.append(native.Propagator(ground.model, self.states[-1], field, given))
         self.total = steps_of(options, self.time_step)
-        self.light = _Light(field, self.cells, self.step, along, section.index_behind, self.time_step, self.total)
+        self.light = _Light(field, fillings, self.step, along, section.index_behind, self.time_step, self.total)
         self.found = Multiscale(self.cells, self.step, self.time_step, along, section.index_behind)
         self.potentials = np.zeros((self.cells, 3))
         self.found.first_current = self.now = self._currents()
 
+    def ground_of(self, cell: int) -> GroundState:
+        """Of a cell with electrons."""
+        ground = self.fillings[cell].ground
+        assert ground is not None
+        return ground
+
+    def _trials(self, field: dict[str, Any], options: Propagate) -> list[tuple[float, float]]:
+        """Time step and its limit of each crystal."""
+        found = []
+        for ground in self.grounds:
+            given = library_options(options, options.time_step)
+            one = native.Propagator(ground.model, ground.state.copy(), field, given)
+            found.append((float(one.time_step), float(one.step_limit)))
+        return found
+
+    def _costs(self, field: dict[str, Any], options: Propagate) -> dict[int, float]:
+        """Seconds of a step of each crystal, by its identity; 1 if all cells have the same. Collective over world."""
+        if len(self.grounds) == 1 or self.groups == 1:
+            return {id(ground): 1.0 for ground in self.grounds}
+        found = {}
+        for ground in self.grounds:
+            given = library_options(options, self.time_step)
+            one = native.Propagator(ground.model, ground.state.copy(), field, given)
+            for begun in (0.0, time.monotonic()):  # the first step warms up
+                begun = begun or time.monotonic()
+                one.set_next_potential([0.0, 0.0, 0.0])
+                one.step()
+            found[id(ground)] = self.world.max([time.monotonic() - begun])[0]
+        return found
+
     def _currents(self) -> np.ndarray:
         """J of all cells at the present time, shape (cells, 3). Collective over world."""
         values = np.zeros((self.cells, 3))
-        if self.ground.model.communicator.rank == 0:
+        if self.grounds[0].model.communicator.rank == 0:
             for cell, propagator in zip(self.mine, self.propagators, strict=True):
                 values[cell] = propagator.driving_current
         return np.array(self.world.sum(values.ravel().tolist())).reshape(self.cells, 3)
@@ -241,14 +323,16 @@ def check(system: System, section: Section, options: Propagate) -> None:
     if not options.pulses:
         raise InvalidArgument("[multiscale] there is no light; give [propagate] pulses.")
     check_light(system, options)
-    _refuse_light(options, AXES.index(section.axis), section.required()[1])
+    if section.step is not None:
+        _refuse_light(options, AXES.index(section.axis), section.step)
 
 
 def multiscale(
     ground: GroundState,
     *,
-    cells: int,
     step: Any,
+    cells: int | None = None,
+    layers: Sequence[tuple[Any, int]] | None = None,
     axis: str = "x",
     index_behind: float = 1.0,
     comm: Any = None,
@@ -259,27 +343,37 @@ def multiscale(
     """Propagates light through a film of a crystal.
 
     cells: of the film, along the way of the light; step: of the field's grid, the thickness of a cell [bohr]
+    layers: instead of cells, pairs of what fills them and their number, in the order in which light meets them: a
+        ground state, or a medium of `halocline.maxwell` or its name
     axis: of the crystal, along which the light travels
     index_behind: refractive index of a medium that fills the space behind the film
-    comm: all processes of the run; each group of them that holds a ground state does its part of the cells. Those of
-        the ground state when absent
+    comm: all processes of the run; each group of them that holds the ground states does its part of the cells, by the
+        measured cost of a step of each crystal. Those of the ground state when absent
     options: keys of [propagate]: pulses (the incident light in empty space), total_time or steps, time_step, scheme
         ("midpoint" or "taylor4")
     callback: gets the step, the vector potentials and the currents, shape (cells, 3); returning False ends the run
     Raises NotConverged, and InvalidArgument for isolated atoms, light along its own direction, a step of the field's
-    grid that light crosses in a time step, fewer than ten of them a wavelength. Collective over comm.
+    grid that light crosses in a time step, fewer than ten of them a wavelength, layers without electrons. Collective
+    over comm.
 
     Cost: a step of the ground state's propagation for each cell of this group, and a sum of 3 numbers a cell over all
     processes. Memory: the orbitals of each cell of this group.
     """
     reporter = reporter or Reporter()
-    keys = {"cells": cells, "step": step, "axis": axis, "index_behind": index_behind}
+    if (cells is None) == (layers is None):
+        raise InvalidArgument("multiscale: give either cells or layers.")
+    keys = {"step": step, "axis": axis, "index_behind": index_behind, "cells": cells or sum(n for _, n in layers or ())}
     given = {"kick": 0.0, "gauge": "velocity"} | options
     if "steps" in given:
         given.setdefault("total_time", None)
     chosen: Propagate = changed(ground.system.run.propagate, given)
     world = ground.model.communicator if comm is None else communicator(comm)
-    run = Cells(ground, changed(Section(), keys), chosen, world)
+    section = changed(Section(), keys)
+    fillings = []
+    for filling, count in layers or [(ground, cells)]:
+        of = Filling(filling, None) if isinstance(filling, GroundState) else Filling(None, medium(filling))
+        fillings += [of] * int(count)
+    run = Cells(fillings, section.required()[1], section, chosen, world)
     with reporter.stage("propagating", run.total) as advance:
         for done in range(1, run.total + 1):
             run.advance()
@@ -309,14 +403,42 @@ def _refuse_light(options: Propagate, along: int, step: float) -> None:
             )
 
 
+def _in_bohr(m: Medium) -> Any:
+    """A medium with its frequencies in 1/bohr (c = 1)."""
+    unit = HARTREE_EV * SPEED_OF_LIGHT
+    poles = [_halocline.maxwell.Pole(p.resonance / unit, p.damping / unit, p.strength / unit**2) for p in m.poles]
+    return _halocline.maxwell.Medium(m.permittivity, m.conductivity / unit, poles)
+
+
+def _refuse_media(fillings: list[Filling], step: float, options: Propagate) -> None:
+    """Raises InvalidArgument for media in which the light has too few steps a wavelength."""
+    for m in {f.medium for f in fillings if f.medium is not None}:
+        for pulse in options.pulses:
+            index = abs(complex(m.index(pulse.frequency * HARTREE_EV)).real)
+            wavelength = 2 * math.pi * SPEED_OF_LIGHT / pulse.frequency / max(index, 1e-6)
+            if wavelength < 10 * step:
+                raise InvalidArgument(
+                    f"[multiscale] there are {wavelength / step:.3g} steps of {step:g} bohr in the wavelength of "
+                    f"{wavelength:.4g} bohr in {m.name or 'a medium'} of index {index:.3g}; at least ten are needed."
+                )
+
+
 class _Light:
     """Maxwell's equations on a line, on this process alone. Component g of the line is component (along + g) mod 3 of
     the crystal. E of the line at its step n + 1 is that of the time (n + 1/2) dt."""
 
     def __init__(
-        self, field: dict[str, Any], cells: int, step: float, along: int, behind: float, time_step: float, total: int
+        self,
+        field: dict[str, Any],
+        fillings: list[Filling],
+        step: float,
+        along: int,
+        behind: float,
+        time_step: float,
+        total: int,
     ) -> None:
         maxwell = _halocline.maxwell
+        cells = len(fillings)
         self._turn = [(along + g) % 3 for g in range(3)]
         front, after = 2, 2
         start = LAYER + MARGIN
@@ -336,6 +458,11 @@ class _Light:
             # The film's last cell ends half a step behind its node.
             shape = maxwell.cuboid([(first + cells - 0.5) * step, -1e300, -1e300], [1e300] * 3)
             matter.add(shape, maxwell.Medium(behind**2, 0.0, []))
+        for cell, filling in enumerate(fillings):
+            if filling.medium is not None:
+                lower = [(first + cell - 0.5) * step, -1e300, -1e300]
+                upper = [(first + cell + 0.5) * step, 1e300, 1e300]
+                matter.add(maxwell.cuboid(lower, upper), _in_bohr(filling.medium))
 
         self._film = maxwell.SimulationDouble(grid, matter, Communicator.self(), [], 1, "auto", True)
         # Times of the source's node; a delay of half a step does not matter.

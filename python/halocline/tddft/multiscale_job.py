@@ -16,13 +16,15 @@ from halocline import _halocline
 from halocline.comm import CommonWork, on_root
 from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for
+from halocline.maxwell.media import Medium
+from halocline.maxwell.runfile import medium_of
 from halocline.reporter import Reporter, agreement
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results
 from halocline.tddft.jobs import SYSTEM_SECTIONS, division_lines, echo, ground_of, head_lines
-from halocline.tddft.multiscale import Cells, Multiscale, check
+from halocline.tddft.multiscale import NO_ELECTRONS, Cells, Filling, Multiscale, check
 from halocline.tddft.propagation import duration
-from halocline.tddft.runfile import Run
+from halocline.tddft.runfile import Run, read_run_file
 from halocline.tddft.system import System, digest
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, SPEED_OF_LIGHT
 
@@ -36,20 +38,41 @@ class MultiscaleJob:
     def __init__(self, run: Run, world: Any, reporter: Reporter, overwrite: bool = False) -> None:
         """Refuses an impossible run."""
         self.given, self.world, self.reporter, self.overwrite = run, world, reporter, overwrite
-        cells, _ = run.multiscale.required()
+        layers, self.step = run.multiscale.required()
         if run.propagate.total_time is None and run.propagate.steps is None:
             raise InvalidArgument("[propagate] needs 'total_time' or 'steps'.")
         if run.ions.move:
             raise InvalidArgument("[multiscale] atoms rest; leave [ions] move = true out.")
-        self.groups = run.multiscale.groups or min(cells, world.size)
+        electrons = sum(layer.cells for layer in layers if layer.medium is None)
+        if electrons == 0:
+            raise InvalidArgument(NO_ELECTRONS)
+        self.groups = run.multiscale.groups or min(electrons, world.size)
         if self.groups > world.size:
             raise InvalidArgument(
                 f"[multiscale] groups = {self.groups} were asked for, of {world.size} processes; start more of them."
             )
         self.system = System(run)
-        check(self.system, run.multiscale, run.propagate)
+        self.runs: dict[str | None, Run] = {None: run}
+        self.systems: dict[str | None, System] = {None: self.system}
+        for name in sorted({layer.run_file for layer in layers if layer.run_file is not None}):
+            self.runs[name] = read_run_file(name)
+            self.systems[name] = System(self.runs[name])
+        files = [r.output.path("_gs.h5") for r in self.runs.values()]
+        if len(set(files)) < len(files):
+            raise InvalidArgument(
+                "[multiscale] layers: two crystals have the same [output] file; give the other run_file another one."
+            )
+        self.kinds: list[tuple[str | None, Medium | None]] = []
+        for layer in layers:
+            of = None if layer.medium is None else medium_of(layer.medium)
+            self.kinds += [(layer.run_file, of)] * layer.cells
+        for system in self.systems.values():
+            check(system, run.multiscale, run.propagate)
         self.path = run.output.path("_ms.h5")
+        others = [system.identity() for name, system in self.systems.items() if name is not None]
         self.identity = self.system.identity() | {"multiscale": self._physics()}
+        if others:
+            self.identity |= {"other crystals": others}
         self.begun = self.saved = time.monotonic()
         self.saved_step = -1
 
@@ -60,6 +83,7 @@ class MultiscaleJob:
         table = self.given.propagate.field_table
         film = self.given.multiscale.as_toml_values()
         film.pop("groups", None)
+        film["media"] = [repr((m.permittivity, m.conductivity, m.poles)) for _, m in self.kinds if m is not None]
         return {n: light.get(n) for n in names} | film | {"field_table content": table and digest(table)}
 
     def orbitals(self, cell: int, step: int) -> Path:
@@ -79,16 +103,22 @@ class MultiscaleJob:
         for sentence in self.system.warnings:
             self.reporter.warning(sentence)
         there, step = on_root(self.world, self._look)
-        if self.groups == 1:
-            ground = ground_of(self.given, self.world, self.reporter, self.system)
-        else:
-            # All processes compute the ground state, where it is not there, and each group reads it.
-            ground_of(self.given, self.world, self.reporter, self.system)
-            group = self.world.split(self.world.rank * self.groups // self.world.size)
-            file = self.given.output.path("_gs.h5")
-            ground = ground_module.load(file, self.system, comm=group, parallel=self.given.parallel)
-        self.cells = Cells(ground, self.given.multiscale, self.given.propagate, self.world)
-        for line in division_lines(ground.model):
+        used = {name for name, of in self.kinds if of is None}
+        grounds = {}
+        group = None
+        for name in self.runs:
+            if name not in used:
+                continue
+            run, system = self.runs[name], self.systems[name]
+            grounds[name] = ground_of(run, self.world, self.reporter, system)
+            if self.groups > 1:
+                # All processes compute the ground state, where it is not there, and each group reads it.
+                group = group or self.world.split(self.world.rank * self.groups // self.world.size)
+                file = run.output.path("_gs.h5")
+                grounds[name] = ground_module.load(file, system, comm=group, parallel=self.given.parallel)
+        fillings = [Filling(grounds[name] if of is None else None, of) for name, of in self.kinds]
+        self.cells = Cells(fillings, self.step, self.given.multiscale, self.given.propagate, self.world)
+        for line in division_lines(self.cells.grounds[0].model):
             say(line)
         self._say_parameters()
         if there is not None:
@@ -115,7 +145,13 @@ class MultiscaleJob:
         nm = 0.1 * BOHR_ANGSTROM
         thickness = cells.cells * cells.step * nm
         say(f"film          {cells.cells} cells of {cells.step * nm:.4g} nm, {thickness:.4g} nm in all")
+        media = sum(f.ground is None for f in cells.fillings)
+        if media:
+            say(f"media         in {media} of the cells, electrons in {cells.cells - media}")
         say(f"groups        {cells.groups} of processes, {len(cells.mine)} cells in this one")
+        if len(set(cells.costs.values())) > 1:
+            seconds = ", ".join(f"{1e3 * s:.4g}" for s in cells.costs.values())
+            say(f"cost          {seconds} ms a step of the crystals, by which the cells are shared out")
         say(
             f"time step     {cells.time_step:.8g} a.u. = {1e3 * cells.time_step * fs:.6g} as; the limit of stability "
             f"is {cells.step_limit:.6g} a.u., and light crosses a cell in {cells.step / SPEED_OF_LIGHT:.4g}"
@@ -127,7 +163,7 @@ class MultiscaleJob:
         earlier = Multiscale(cells.cells, cells.step, cells.time_step, cells.found.axis, cells.found.index_behind)
         earlier.restore(there)
         for cell, state in zip(cells.mine, cells.states, strict=True):
-            native.read_orbitals(str(self.orbitals(cell, step)), cells.ground.model, state)
+            native.read_orbitals(str(self.orbitals(cell, step)), cells.ground_of(cell).model, state)
         cells.resume(earlier, step)
         self.saved_step = step
         self.reporter.line(f"restart       from step {step} of {self.path}")
@@ -186,7 +222,7 @@ class MultiscaleJob:
         for cell, state in zip(cells.mine, cells.states, strict=True):
             native.write_orbitals(
                 str(self.orbitals(cell, step)),
-                cells.ground.model,
+                cells.ground_of(cell).model,
                 state,
                 step=step,
                 time=step * cells.time_step,
@@ -210,7 +246,8 @@ class MultiscaleJob:
         return {f"share_{name}": value for name, value in light.items()} | {
             "parameters": self.given.as_toml_values(),
             "identity": self.identity,
-            "chosen": ground_module.chosen(cells.ground.model) | {"time_step": cells.time_step, "groups": cells.groups},
+            "chosen": ground_module.chosen(cells.grounds[0].model)
+            | {"time_step": cells.time_step, "groups": cells.groups},
             "time_step": cells.time_step,
             "steps": step,
             "orbitals_step": step,

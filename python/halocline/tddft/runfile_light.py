@@ -7,6 +7,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from halocline.errors import InvalidArgument
+from halocline.maxwell.runfile import a_medium
 from halocline.schema import (
     REQUIRED,
     Section,
@@ -207,6 +208,20 @@ class Propagate(Section):
 
 
 @dataclasses.dataclass(frozen=True)
+class Layer(Section):
+    """Cells of one kind in a film."""
+
+    title: ClassVar[str] = "[multiscale] layers:"
+    cells: int = key(REQUIRED, integer(at_least=1), "of the layer")
+    medium: Any = key(None, a_medium, "that answers by itself, as in `halocline maxwell`; electrons when absent")
+    run_file: str | None = key(None, text, "run file of another crystal; that of this file when absent")
+
+    def check_together(self) -> None:
+        if self.medium is not None and self.run_file is not None:
+            raise InvalidArgument("[multiscale] layers: a layer has a medium or the run_file of a crystal, not both.")
+
+
+@dataclasses.dataclass(frozen=True)
 class Multiscale(Section):
     """Light that crosses a crystal cell by cell; multiscale.py."""
 
@@ -215,15 +230,23 @@ class Multiscale(Section):
     step: float | None = key(
         None, quantity("length", above=0.0), "of the light's grid: the thickness of a cell", example='step = "5 nm"'
     )
+    layers: list | None = key(
+        None,
+        array(table(Layer), "a list of tables with cells, and medium or run_file"),
+        "instead of cells, in the order in which light meets them",
+        example='layers = [{ cells = 8 }, { cells = 4, medium = "silica" }]',
+    )
     axis: str = key("x", choice(*AXES), "of the crystal, along which the light travels")
     index_behind: float = key(1.0, number(above=0.0), "refractive index of the medium behind the film")
     groups: int | None = key(
         None, integer(at_least=1), "of processes, each with its part of the cells; as many as fit when absent"
     )
 
-    def required(self) -> tuple[int, float]:
-        """cells and step. Raises InvalidArgument if one of them is absent."""
-        if self.cells is None or self.step is None:
-            missing = "cells" if self.cells is None else "step"
+    def required(self) -> tuple[list[Layer], float]:
+        """Layers and step. Raises InvalidArgument if one of them is absent."""
+        if self.cells is not None and self.layers is not None:
+            raise InvalidArgument("[multiscale] cells and layers were given; the layers say how many cells there are.")
+        if (self.cells is None and not self.layers) or self.step is None:
+            missing = "step" if self.step is None else "cells"
             raise InvalidArgument(f'[multiscale] needs {missing}: give both, such as cells = 16, step = "5 nm".')
-        return self.cells, self.step
+        return self.layers or [Layer(cells=self.cells)], self.step
