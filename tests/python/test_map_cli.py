@@ -10,7 +10,7 @@ import pytest
 from halocline.cli.main import main
 
 import halocline as hc
-from halocline.mapping import formats
+from halocline.mapping import formats, problem
 
 MACHINE = ["--network", "tofu-d", "--shape", "4x6x18"]
 WORKED = [*MACHINE, "--grid", "6x12x6x4", "--per-node", "1x2x2x1", "--local", "32x6x4x3"]
@@ -186,6 +186,25 @@ def test_predict_takes_computation_from_tables(run, tmp_path):
         status, said, found = run("predict", *small, "--computation", source, "--json", "p.json")
         assert status == 0, said
         assert found["curves"][0]["points"][0]["seconds"]["computation"] == pytest.approx(2e-3)
+
+
+def test_predict_knows_the_step_of_light_across_a_film(run):
+    words = ["--job", "multiscale", "--per-node", "4", "--group", "32", "--computation", "26.7e-3", "--json", "p.json"]
+    status, said, found = run("predict", *words)
+    assert status == 0, said
+    points = found["points"]
+    assert [p["cells"] for p in points[:3]] == [54, 72, 108] and points[5]["cells"] == 1152
+    network = problem.network_named("tofu-d", [4, 6, 18])
+    first = points[0]
+    assert first["light"] == pytest.approx(54 * 2.5e-8)
+    assert first["sum"] == pytest.approx(9 * network.reduction_latency + 2 * 24 * 54 / network.interface_bandwidth)
+    assert first["total"] == pytest.approx(26.7e-3 + first["light"] + first["sum"])
+    assert points[5]["share"] < 0.01 and "light + sum" in said
+    for wrong, sentence in (("5", "groups must divide"), ("0", "greater than or equal to 1")):
+        status, said, _ = run("predict", "--job", "multiscale", "--group", wrong, "--computation", "1e-3")
+        assert status == 2 and sentence in said
+    status, said, _ = run("predict", "--job", "light", "--computation", "1e-3")
+    assert status == 2 and "give solver or multiscale" in said
 
 
 @pytest.mark.parametrize(

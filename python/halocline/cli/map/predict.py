@@ -24,6 +24,10 @@ def add_to(group: typer.Typer) -> None:
 
 def predict(
     network: common.NetworkName = "tofu-d",
+    job: Annotated[
+        str,
+        typer.Option(metavar="solver|multiscale", help="An iteration of a solver; or a step of light across a film."),
+    ] = "solver",
     shape: Annotated[
         list[str], typer.Option(metavar="NxNx...[,...]", help="Shapes of the machines, growing; Fugaku's when absent.")
     ] = [],  # noqa: B006 - typer reads the default
@@ -54,6 +58,9 @@ def predict(
     ] = None,
     software: Annotated[bool, typer.Option(help="Sums by a tree in software beside those by hardware.")] = True,
     natural: Annotated[bool, typer.Option("--natural", help="The natural order of ranks as well.")] = False,
+    group: Annotated[int, typer.Option(min=1, help="multiscale: processes of a group.")] = 1,
+    cells: Annotated[int, typer.Option(min=1, max=10**6, help="multiscale: cells of a group.")] = 1,
+    light: Annotated[float | None, typer.Option(help="multiscale: seconds of the light for one cell.")] = None,
     plot: common.Picture = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
     json: Json = None,
@@ -61,7 +68,12 @@ def predict(
     """Predict time and efficiency of a solver iteration on machines of growing size, up to the whole of Fugaku.
 
     Without options: the domain solver of lattice QCD at 32x6x4x3 sites a process on 432 to 147456 nodes of Fugaku.
+    `--job multiscale` predicts a step of `halocline tddft multiscale`; --computation is then that of one cell.
     """
+    if job not in ("solver", "multiscale"):
+        raise InvalidArgument(f"--job {job}: give solver or multiscale.")
+    if job == "multiscale":
+        return _multiscale(network, shape, per_node, interfaces, computation, group, cells, light, markdown, json)
     from halocline import _halocline
     from halocline.mapping import curves, predict
 
@@ -103,6 +115,37 @@ def predict(
         curves.draw(plot, title, drawn, lattice is not None)
         console.line(f"written     {plot}")
     common.write_numbers(json, {"network": network, "messages": messages, "curves": numbers})
+
+
+def _multiscale(
+    network: str,
+    shape: list[str],
+    per_node: str | None,
+    interfaces: int,
+    computation: str | None,
+    group: int,
+    cells: int,
+    light: float | None,
+    markdown: bool,
+    json: Json,
+) -> None:
+    """A step of light across a film on each machine."""
+    from halocline.mapping import multiscale, predict
+
+    shapes = split(shape)
+    if not shapes and network == "tofu-d":
+        shapes = ["x".join(map(str, s)) for s, _ in predict.FUGAKU]
+    if not shapes:
+        raise InvalidArgument("--shape is missing: give the shapes of the machines.")
+    networks = [common.network_of(network, s, [], interfaces) for s in shapes]
+    on_node = 1 if per_node is None else math.prod(common.lengths("--per-node", per_node, "4"))
+    seconds = _computation(computation, False)(1.0)
+    of_light = multiscale.LIGHT_OF_A_CELL if light is None else light
+    steps = [multiscale.step_of(n, n.nodes, on_node, group, cells, seconds, of_light) for n in networks]
+    common.say(Console(), multiscale.table(networks, steps, markdown))
+    common.write_numbers(
+        json, {"network": network, "job": "multiscale", "points": multiscale.numbers_of(networks, steps)}
+    )
 
 
 def _machines(
