@@ -108,6 +108,36 @@ def test_layers_of_crystals_and_media_obey_fresnel(crystal):
     assert np.abs(t / (transmitted * np.exp(1j * k * step)) - 1).max() < 0.01
 
 
+def test_oblique_light_obeys_fresnel(crystal):
+    """At 60 degrees, polarised at right angles to the plane of incidence, into a medium of index 1.4."""
+    z = np.array([9.0, 12.0, 15.0]) / HARTREE_EV + 0.9j / HARTREE_EV
+    sine, cosine = np.sin(np.pi / 3), np.cos(np.pi / 3)
+    behind = np.sqrt(1.4**2 - sine**2)
+    n, k = np.sqrt(dielectric(crystal, z) - sine**2), z / SPEED_OF_LIGHT
+    cells, step = 10, 40.0
+    turn = np.exp(1j * n * k * cells * step)
+    front, back = (cosine - n) / (cosine + n), (n - behind) / (n + behind)
+    reflected = (front + back * turn**2) / (1 + front * back * turn**2) * np.exp(3j * k * cosine * step)
+    transmitted = (1 + front) * (1 + back) * turn / (1 + front * back * turn**2)
+    found = run(crystal, cells=cells, step=step, angle="60 deg", index_behind=1.4)
+    incident = laplace(found.field_time, found.incident[:, 2], z)
+    r = laplace(found.field_time, found.reflected[:, 2], z) / incident
+    t = laplace(found.field_time, found.transmitted[:, 2], z) / incident
+    # Incident light is that of the first cell's middle, half a step behind the front of the film; the transmitted light
+    # is seen one and a half steps behind its back.
+    assert np.abs(r / reflected - 1).max() < 0.02
+    late = np.exp(1.5j * k * behind * step - 0.5j * k * cosine * step)
+    assert np.abs(t / (transmitted * late) - 1).max() < 0.02
+    shares = run(crystal, cells=3, step=40.0, angle=1.0, index_behind=1.4).shares()
+    assert shares.reflected + shares.transmitted + shares.absorbed == pytest.approx(1, abs=5e-3)
+    with pytest.raises(InvalidArgument, match="reflects all light of this angle"):
+        run(crystal, cells=3, step=40.0, angle=1.2, index_behind=0.9)
+    with pytest.raises(InvalidArgument, match="same direction and no ellipticity"):
+        run(crystal, cells=3, step=40.0, angle=1.0, pulses=[PULSE, PULSE | {"direction": "y"}])
+    with pytest.raises(InvalidArgument, match="below 90 degrees"):
+        run(crystal, cells=3, step=40.0, angle="90 deg")
+
+
 def test_cells_are_shared_out_by_their_cost():
     assert shared_out([1.0] * 7, 3) == [0, 0, 0, 1, 1, 1, 2]
     assert shared_out([3.0, 1.0, 1.0, 1.0], 2) == [0, 1, 1, 1]

@@ -3,8 +3,9 @@
 
 The field of the light lives on a grid whose step is a fraction of its wavelength, tens of nanometres. Each of its cells
 inside the crystal is an electron calculation of its own, in the vector potential at its place, and its current is the
-source of the field there (Yabana, Sugiyama, Shinohara, Otobe, Bertsch, Phys. Rev. B 85, 045134 (2012)). Light travels
-along one axis of the crystal and meets it at right angles. Layers of other crystals and of classical media may be
+source of the field there (Yabana, Sugiyama, Shinohara, Otobe, Bertsch, Phys. Rev. B 85, 045134 (2012)). Light meets
+the film along one axis of the crystal, at right angles or, polarised at right angles to the plane of incidence, at an
+angle. Layers of other crystals and of classical media may be
 among the cells.
 
 One step: the currents at its beginning give E half a step later by Yee's scheme (`halocline.maxwell`), E gives the
@@ -65,9 +66,9 @@ class Multiscale:
     front of the film and transmitted just behind it, incident at the place of its front without a film.
     """
 
-    def __init__(self, cells: int, step: float, time_step: float, axis: int, behind: float) -> None:
+    def __init__(self, cells: int, step: float, time_step: float, axis: int, behind: float, angle: float = 0.0) -> None:
         self.cells, self.step, self.time_step, self.axis = cells, step, time_step, axis
-        self.index_behind = behind
+        self.index_behind, self.angle = behind, angle
         self.first_current = np.zeros((cells, 3))
         """At time 0 [a.u.]"""
         self.rows: list[tuple[np.ndarray, ...]] = []
@@ -132,15 +133,17 @@ class Multiscale:
 
     def shares(self) -> Shares:
         """Where the energy of the light has gone. They add up to 1 once all light has left the film."""
-        # Poynting's vector of a travelling wave is n c E^2 / 4 pi.
-        flux = SPEED_OF_LIGHT / (4 * math.pi) * self.time_step
+        # Poynting's vector of a travelling wave is n c E^2 / 4 pi, and its part along the axis has the cosine of the
+        # angle in the medium: together sqrt(n^2 - sin^2).
+        flux = SPEED_OF_LIGHT / (4 * math.pi) * self.time_step * math.cos(self.angle)
+        behind = math.sqrt(self.index_behind**2 - math.sin(self.angle) ** 2) / math.cos(self.angle)
         incident, reflected, transmitted = (flux * float(np.sum(e**2)) for e in map(self._column, (2, 3, 4)))
         field = -np.diff(self.vector_potential, axis=0, prepend=np.zeros((1, self.cells, 3))) / self.time_step
         middle = 0.5 * (self.current + np.concatenate([np.zeros((1, self.cells, 3)), self.current[:-1]]))
         work = -self.step * self.time_step * float(np.sum(field * middle))
         if incident == 0:
             raise InvalidArgument("this run had no incident light; give pulses.")
-        return Shares(incident, reflected / incident, self.index_behind * transmitted / incident, work / incident)
+        return Shares(incident, reflected / incident, behind * transmitted / incident, work / incident)
 
     def spectrum(self, energies: Any, which: str) -> np.ndarray:
         """Sum of E exp(i omega t) dt at photon energies [hartree], shape (m, 3).
@@ -240,8 +243,8 @@ class Cells:
             self.states.append(ground.state.copy())
             self.propagators.append(native.Propagator(ground.model, self.states[-1], field, given))
         self.total = steps_of(options, self.time_step)
-        self.light = _Light(field, fillings, self.step, along, section.index_behind, self.time_step, self.total)
-        self.found = Multiscale(self.cells, self.step, self.time_step, along, section.index_behind)
+        self.light = _Light(field, fillings, self.step, along, section, self.time_step, self.total)
+        self.found = Multiscale(self.cells, self.step, self.time_step, along, section.index_behind, section.angle)
         self.potentials = np.zeros((self.cells, 3))
         self.found.first_current = self.now = self._currents()
 
@@ -324,7 +327,7 @@ def check(system: System, section: Section, options: Propagate) -> None:
         raise InvalidArgument("[multiscale] there is no light; give [propagate] pulses.")
     check_light(system, options)
     if section.step is not None:
-        _refuse_light(options, AXES.index(section.axis), section.step)
+        _refuse_light(options, section, section.step)
 
 
 def multiscale(
@@ -334,6 +337,7 @@ def multiscale(
     cells: int | None = None,
     layers: Sequence[tuple[Any, int]] | None = None,
     axis: str = "x",
+    angle: Any = 0.0,
     index_behind: float = 1.0,
     comm: Any = None,
     reporter: Reporter | None = None,
@@ -345,7 +349,9 @@ def multiscale(
     cells: of the film, along the way of the light; step: of the field's grid, the thickness of a cell [bohr]
     layers: instead of cells, pairs of what fills them and their number, in the order in which light meets them: a
         ground state, or a medium of `halocline.maxwell` or its name
-    axis: of the crystal, along which the light travels
+    axis: of the crystal, along which the light travels, or which is the normal of the film
+    angle: of incidence in empty space; the light is then polarised at right angles to the plane of incidence, and so
+        must be the current of the crystal
     index_behind: refractive index of a medium that fills the space behind the film
     comm: all processes of the run; each group of them that holds the ground states does its part of the cells, by the
         measured cost of a step of each crystal. Those of the ground state when absent
@@ -362,7 +368,13 @@ def multiscale(
     reporter = reporter or Reporter()
     if (cells is None) == (layers is None):
         raise InvalidArgument("multiscale: give either cells or layers.")
-    keys = {"step": step, "axis": axis, "index_behind": index_behind, "cells": cells or sum(n for _, n in layers or ())}
+    keys = {
+        "angle": angle,
+        "step": step,
+        "axis": axis,
+        "index_behind": index_behind,
+        "cells": cells or sum(n for _, n in layers or ()),
+    }
     given = {"kick": 0.0, "gauge": "velocity"} | options
     if "steps" in given:
         given.setdefault("total_time", None)
@@ -385,8 +397,17 @@ def multiscale(
     return run.found
 
 
-def _refuse_light(options: Propagate, along: int, step: float) -> None:
-    """Raises InvalidArgument for pulses that do not travel along an axis, and for a step that does not resolve them."""
+def _refuse_light(options: Propagate, section: Section, step: float) -> None:
+    """Raises InvalidArgument for pulses that do not travel along an axis, for a step that does not resolve them, and
+    for oblique light with more than one polarisation."""
+    along = AXES.index(section.axis)
+    if section.angle:
+        vectors = [np.abs(unit_vector(pulse.direction)) for pulse in options.pulses]
+        if any(p.ellipticity for p in options.pulses) or any(np.abs(v - vectors[0]).max() > 1e-12 for v in vectors):
+            raise InvalidArgument(
+                "[multiscale] angle: oblique light has one polarisation, at right angles to the plane of incidence; "
+                "give all pulses the same direction and no ellipticity."
+            )
     for pulse in options.pulses:
         if abs(unit_vector(pulse.direction)[along]) > 1e-12 or (
             pulse.around is not None and abs(abs(unit_vector(pulse.around)[along]) - 1) > 1e-12
@@ -403,11 +424,11 @@ def _refuse_light(options: Propagate, along: int, step: float) -> None:
             )
 
 
-def _in_bohr(m: Medium) -> Any:
-    """A medium with its frequencies in 1/bohr (c = 1)."""
+def _in_bohr(m: Medium, less: float) -> Any:
+    """A medium with its frequencies in 1/bohr (c = 1), and less of a permittivity."""
     unit = HARTREE_EV * SPEED_OF_LIGHT
     poles = [_halocline.maxwell.Pole(p.resonance / unit, p.damping / unit, p.strength / unit**2) for p in m.poles]
-    return _halocline.maxwell.Medium(m.permittivity, m.conductivity / unit, poles)
+    return _halocline.maxwell.Medium(m.permittivity - less, m.conductivity / unit, poles)
 
 
 def _refuse_media(fillings: list[Filling], step: float, options: Propagate) -> None:
@@ -433,7 +454,7 @@ class _Light:
         fillings: list[Filling],
         step: float,
         along: int,
-        behind: float,
+        section: Section,
         time_step: float,
         total: int,
     ) -> None:
@@ -446,23 +467,33 @@ class _Light:
         last = first + cells + after + MARGIN
         size = last + LAYER
         courant = SPEED_OF_LIGHT * time_step / step
-        if courant >= 1:
+        # All fields depend on the place along the plane and time through t - x sin(angle) / c. What is left of the wave
+        # equation along the line is that of permittivities less sin^2(angle).
+        square = math.sin(section.angle) ** 2
+        if courant >= math.cos(section.angle):
+            crossing = step / SPEED_OF_LIGHT * math.cos(section.angle)
             raise InvalidArgument(
-                f"[multiscale] light crosses a cell of {step:.4g} bohr in {step / SPEED_OF_LIGHT:.3g} a.u., less than "
+                f"[multiscale] light crosses a cell of {step:.4g} bohr in {crossing:.3g} a.u., less than "
                 f"the time step of {time_step:.4g} a.u.; take thicker cells or a shorter time_step."
             )
         ends = [["absorbing", "absorbing"], ["periodic", "periodic"], ["periodic", "periodic"]]
         grid = maxwell.Grid([size, 1, 1], [step] * 3, ends, [0.0] * 3, LAYER, courant)
-        matter = maxwell.Matter(maxwell.Medium(1.0, 0.0, []))
-        if behind != 1:
+        matter = maxwell.Matter(maxwell.Medium(1.0 - square, 0.0, []))
+        behind = section.index_behind**2 - square
+        if behind <= 0:
+            raise InvalidArgument(
+                f"[multiscale] index_behind = {section.index_behind:g} reflects all light of this angle of incidence; "
+                "give a larger index or a smaller angle."
+            )
+        if section.index_behind != 1:
             # The film's last cell ends half a step behind its node.
             shape = maxwell.cuboid([(first + cells - 0.5) * step, -1e300, -1e300], [1e300] * 3)
-            matter.add(shape, maxwell.Medium(behind**2, 0.0, []))
+            matter.add(shape, maxwell.Medium(behind, 0.0, []))
         for cell, filling in enumerate(fillings):
             if filling.medium is not None:
                 lower = [(first + cell - 0.5) * step, -1e300, -1e300]
                 upper = [(first + cell + 0.5) * step, 1e300, 1e300]
-                matter.add(maxwell.cuboid(lower, upper), _in_bohr(filling.medium))
+                matter.add(maxwell.cuboid(lower, upper), _in_bohr(filling.medium, square))
 
         self._film = maxwell.SimulationDouble(grid, matter, Communicator.self(), [], 1, "auto", True)
         # Times of the source's node; a delay of half a step does not matter.

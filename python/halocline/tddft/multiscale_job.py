@@ -160,7 +160,9 @@ class MultiscaleJob:
 
     def _resume(self, there: dict[str, Any], step: int) -> None:
         cells = self.cells
-        earlier = Multiscale(cells.cells, cells.step, cells.time_step, cells.found.axis, cells.found.index_behind)
+        earlier = Multiscale(
+            cells.cells, cells.step, cells.time_step, cells.found.axis, cells.found.index_behind, cells.found.angle
+        )
         earlier.restore(there)
         for cell, state in zip(cells.mine, cells.states, strict=True):
             native.read_orbitals(str(self.orbitals(cell, step)), cells.ground_of(cell).model, state)
@@ -256,6 +258,7 @@ class MultiscaleJob:
             "cell_step": cells.step,
             "axis": cells.found.axis,
             "index_behind": cells.found.index_behind,
+            "angle": cells.found.angle,
             "formula": self.system.structure.formula(),
         }
 
@@ -271,6 +274,7 @@ def series_of(path: str | Path) -> Multiscale:
         float(attributes["time_step"]),
         int(attributes["axis"]),
         float(attributes["index_behind"]),
+        float(attributes.get("angle", 0.0)),
     )
     found.restore(data)
     return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, ClassVar
 
 from halocline.errors import InvalidArgument
@@ -237,10 +238,22 @@ class Multiscale(Section):
         example='layers = [{ cells = 8 }, { cells = 4, medium = "silica" }]',
     )
     axis: str = key("x", choice(*AXES), "of the crystal, along which the light travels")
+    angle: float = key(
+        0.0,
+        quantity("angle", at_least=0.0),
+        "of incidence, in empty space; the light is then polarised at right angles to the plane of incidence",
+        example='angle = "45 deg"',
+    )
     index_behind: float = key(1.0, number(above=0.0), "refractive index of the medium behind the film")
     groups: int | None = key(
         None, integer(at_least=1), "of processes, each with its part of the cells; as many as fit when absent"
     )
+
+    def check_together(self) -> None:
+        if self.angle >= 0.5 * math.pi - 1e-3:
+            raise InvalidArgument(
+                f"[multiscale] angle = {self.angle:.6g} rad: expected an angle of incidence below 90 degrees."
+            )
 
     def required(self) -> tuple[list[Layer], float]:
         """Layers and step. Raises InvalidArgument if one of them is absent."""
