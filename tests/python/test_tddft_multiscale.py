@@ -138,6 +138,37 @@ def test_oblique_light_obeys_fresnel(crystal):
         run(crystal, cells=3, step=40.0, angle="90 deg")
 
 
+def test_oblique_light_in_the_plane_of_incidence_obeys_fresnel(crystal):
+    """At 60 degrees into a medium of index 1.4. For E along the film r = (Z2 - Z1) / (Z2 + Z1), Z = k_z / epsilon."""
+    z = np.array([9.0, 12.0, 15.0]) / HARTREE_EV + 0.9j / HARTREE_EV
+    sine, cosine = np.sin(np.pi / 3), np.cos(np.pi / 3)
+    epsilon = dielectric(crystal, z)
+    n, after, k = np.sqrt(epsilon - sine**2), np.sqrt(1.4**2 - sine**2), z / SPEED_OF_LIGHT
+    z1, z2, z3 = cosine, n / epsilon, after / 1.4**2
+    front, back = (z2 - z1) / (z2 + z1), (z3 - z2) / (z3 + z2)
+    errors = []
+    for cells, step in ((5, 80.0), (10, 40.0)):
+        turn = np.exp(1j * n * k * cells * step)
+        reflected = (front + back * turn**2) / (1 + front * back * turn**2) * np.exp(3j * k * cosine * step)
+        transmitted = (1 + front) * (1 + back) * turn / (1 + front * back * turn**2)
+        found = run(crystal, cells=cells, step=step, angle="60 deg", polarisation="p", index_behind=1.4)
+        incident = laplace(found.field_time, found.incident[:, 2], z)
+        r = laplace(found.field_time, found.reflected[:, 2], z) / incident
+        t = laplace(found.field_time, found.transmitted[:, 2], z) / incident
+        late = np.exp(1.5j * k * after * step - 0.5j * k * cosine * step)
+        errors.append([np.abs(r / reflected - 1).max(), np.abs(t / (transmitted * late) - 1).max()])
+    assert max(errors[1]) < 0.03 and errors[1][1] < errors[0][1] / 2.5
+    assert np.abs(found.vector_potential[:, :, 0]).max() > 0.1 * np.abs(found.vector_potential[:, :, 2]).max()
+    assert np.abs(found.vector_potential[:, :, 1]).max() == 0
+    shares = run(crystal, cells=3, step=40.0, angle=1.0, polarisation="p", index_behind=1.4).shares()
+    assert shares.reflected + shares.transmitted + shares.absorbed == pytest.approx(1, abs=5e-3)
+    small = run(crystal, cells=3, step=40.0, angle=1e-9, polarisation="p", total_time="1 fs")
+    straight = run(crystal, cells=3, step=40.0, total_time="1 fs")
+    assert np.abs(small.current - straight.current).max() < 1e-4 * np.abs(straight.current).max()
+    with pytest.raises(InvalidArgument, match="a permittivity alone"):
+        run(crystal, layers=[(crystal, 2), ("silica", 2)], step=40.0, angle=1.0, polarisation="p")
+
+
 def test_cells_are_shared_out_by_their_cost():
     assert shared_out([1.0] * 7, 3) == [0, 0, 0, 1, 1, 1, 2]
     assert shared_out([3.0, 1.0, 1.0, 1.0], 2) == [0, 1, 1, 1]

@@ -4,8 +4,7 @@
 The field of the light lives on a grid whose step is a fraction of its wavelength, tens of nanometres. Each of its cells
 inside the crystal is an electron calculation of its own, in the vector potential at its place, and its current is the
 source of the field there (Yabana, Sugiyama, Shinohara, Otobe, Bertsch, Phys. Rev. B 85, 045134 (2012)). Light meets
-the film along one axis of the crystal, at right angles or, polarised at right angles to the plane of incidence, at an
-angle. Layers of other crystals and of classical media may be
+the film along one axis of the crystal or at an angle to it. Layers of other crystals and of classical media may be
 among the cells.
 
 One step: the currents at its beginning give E half a step later by Yee's scheme (`halocline.maxwell`), E gives the
@@ -35,6 +34,7 @@ from halocline.tddft.propagation import check_light, field_of, library_options, 
 from halocline.tddft.runfile_light import Multiscale as Section
 from halocline.tddft.runfile_light import Propagate, unit_vector
 from halocline.tddft.system import System
+from halocline.tddft.tilted import TiltedLight
 from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
 
 native = _halocline.tddft
@@ -243,7 +243,8 @@ class Cells:
             self.states.append(ground.state.copy())
             self.propagators.append(native.Propagator(ground.model, self.states[-1], field, given))
         self.total = steps_of(options, self.time_step)
-        self.light = _Light(field, fillings, self.step, along, section, self.time_step, self.total)
+        make = _tilted if section.angle and section.polarisation == "p" else _Light
+        self.light = make(field, fillings, self.step, along, section, self.time_step, self.total)
         self.found = Multiscale(self.cells, self.step, self.time_step, along, section.index_behind, section.angle)
         self.potentials = np.zeros((self.cells, 3))
         self.found.first_current = self.now = self._currents()
@@ -338,6 +339,7 @@ def multiscale(
     layers: Sequence[tuple[Any, int]] | None = None,
     axis: str = "x",
     angle: Any = 0.0,
+    polarisation: str = "s",
     index_behind: float = 1.0,
     comm: Any = None,
     reporter: Reporter | None = None,
@@ -350,8 +352,8 @@ def multiscale(
     layers: instead of cells, pairs of what fills them and their number, in the order in which light meets them: a
         ground state, or a medium of `halocline.maxwell` or its name
     axis: of the crystal, along which the light travels, or which is the normal of the film
-    angle: of incidence in empty space; the light is then polarised at right angles to the plane of incidence, and so
-        must be the current of the crystal
+    angle: of incidence in empty space; polarisation: at an angle, "s" across the plane of incidence, or "p" in it.
+        The direction of the pulses is that of E along the film. The current of the crystal must lie in the same plane
     index_behind: refractive index of a medium that fills the space behind the film
     comm: all processes of the run; each group of them that holds the ground states does its part of the cells, by the
         measured cost of a step of each crystal. Those of the ground state when absent
@@ -370,6 +372,7 @@ def multiscale(
         raise InvalidArgument("multiscale: give either cells or layers.")
     keys = {
         "angle": angle,
+        "polarisation": polarisation,
         "step": step,
         "axis": axis,
         "index_behind": index_behind,
@@ -405,8 +408,13 @@ def _refuse_light(options: Propagate, section: Section, step: float) -> None:
         vectors = [np.abs(unit_vector(pulse.direction)) for pulse in options.pulses]
         if any(p.ellipticity for p in options.pulses) or any(np.abs(v - vectors[0]).max() > 1e-12 for v in vectors):
             raise InvalidArgument(
-                "[multiscale] angle: oblique light has one polarisation, at right angles to the plane of incidence; "
-                "give all pulses the same direction and no ellipticity."
+                "[multiscale] angle: oblique light has one polarisation; give all pulses the same direction and no "
+                "ellipticity."
+            )
+        if section.polarisation == "p" and np.count_nonzero(vectors[0] > 1e-12) > 1:
+            raise InvalidArgument(
+                '[multiscale] polarisation = "p": the plane of incidence holds two axes of the crystal; give pulses '
+                "the direction of an axis along the film."
             )
     for pulse in options.pulses:
         if abs(unit_vector(pulse.direction)[along]) > 1e-12 or (
@@ -444,6 +452,53 @@ def _refuse_media(fillings: list[Filling], step: float, options: Propagate) -> N
                 )
 
 
+def _refuse_crossing(step: float, time_step: float, angle: float) -> None:
+    """Raises InvalidArgument if light crosses a cell in a time step."""
+    if SPEED_OF_LIGHT * time_step >= step * math.cos(angle):
+        crossing = step / SPEED_OF_LIGHT * math.cos(angle)
+        raise InvalidArgument(
+            f"[multiscale] light crosses a cell of {step:.4g} bohr in {crossing:.3g} a.u., less than "
+            f"the time step of {time_step:.4g} a.u.; take thicker cells or a shorter time_step."
+        )
+
+
+def _behind(section: Section) -> float:
+    """Permittivity of the medium behind the film. Raises InvalidArgument if no light gets into it."""
+    if section.index_behind <= math.sin(section.angle):
+        raise InvalidArgument(
+            f"[multiscale] index_behind = {section.index_behind:g} reflects all light of this angle of incidence; "
+            "give a larger index or a smaller angle."
+        )
+    return section.index_behind**2
+
+
+def _tilted(
+    field: dict[str, Any],
+    fillings: list[Filling],
+    step: float,
+    along: int,
+    section: Section,
+    time_step: float,
+    total: int,
+) -> TiltedLight:
+    """Light at an angle, polarised in the plane of incidence."""
+    _refuse_crossing(step, time_step, section.angle)
+    permittivities = []
+    for f in fillings:
+        if f.medium is not None and (f.medium.poles or f.medium.conductivity):
+            raise InvalidArgument(
+                f"[multiscale] {f.medium.name or 'a medium'} has poles or a conductivity; light polarised in the plane "
+                "of incidence takes media that are a permittivity alone."
+            )
+        permittivities.append(1.0 if f.medium is None else f.medium.permittivity)
+    values = np.asarray(native.field_of(field, [n * time_step for n in range(total + 1)]))[:, 0]
+    (direction,) = {tuple(np.eye(3)[i]) for i in np.flatnonzero(np.abs(values).max(axis=0))} or {(0.0, 0.0, 0.0)}
+    tangent, normal = np.array(direction), np.eye(3)[along]
+    return TiltedLight(
+        np.array(permittivities), _behind(section), step, time_step, section.angle, tangent, normal, values @ tangent
+    )
+
+
 class _Light:
     """Maxwell's equations on a line, on this process alone. Component g of the line is component (along + g) mod 3 of
     the crystal. E of the line at its step n + 1 is that of the time (n + 1/2) dt."""
@@ -470,21 +525,11 @@ class _Light:
         # All fields depend on the place along the plane and time through t - x sin(angle) / c. What is left of the wave
         # equation along the line is that of permittivities less sin^2(angle).
         square = math.sin(section.angle) ** 2
-        if courant >= math.cos(section.angle):
-            crossing = step / SPEED_OF_LIGHT * math.cos(section.angle)
-            raise InvalidArgument(
-                f"[multiscale] light crosses a cell of {step:.4g} bohr in {crossing:.3g} a.u., less than "
-                f"the time step of {time_step:.4g} a.u.; take thicker cells or a shorter time_step."
-            )
+        _refuse_crossing(step, time_step, section.angle)
         ends = [["absorbing", "absorbing"], ["periodic", "periodic"], ["periodic", "periodic"]]
         grid = maxwell.Grid([size, 1, 1], [step] * 3, ends, [0.0] * 3, LAYER, courant)
         matter = maxwell.Matter(maxwell.Medium(1.0 - square, 0.0, []))
-        behind = section.index_behind**2 - square
-        if behind <= 0:
-            raise InvalidArgument(
-                f"[multiscale] index_behind = {section.index_behind:g} reflects all light of this angle of incidence; "
-                "give a larger index or a smaller angle."
-            )
+        behind = _behind(section) - square
         if section.index_behind != 1:
             # The film's last cell ends half a step behind its node.
             shape = maxwell.cuboid([(first + cells - 0.5) * step, -1e300, -1e300], [1e300] * 3)

@@ -238,12 +238,8 @@ class Multiscale(Section):
         example='layers = [{ cells = 8 }, { cells = 4, medium = "silica" }]',
     )
     axis: str = key("x", choice(*AXES), "of the crystal, along which the light travels")
-    angle: float = key(
-        0.0,
-        quantity("angle", at_least=0.0),
-        "of incidence, in empty space; the light is then polarised at right angles to the plane of incidence",
-        example='angle = "45 deg"',
-    )
+    angle: float = key(0.0, quantity("angle", at_least=0.0), "of incidence, in empty space", example='angle = "45 deg"')
+    polarisation: str = key("s", choice("s", "p"), "at an angle: across the plane of incidence, or in it")
     index_behind: float = key(1.0, number(above=0.0), "refractive index of the medium behind the film")
     groups: int | None = key(
         None, integer(at_least=1), "of processes, each with its part of the cells; as many as fit when absent"
