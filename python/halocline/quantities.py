@@ -55,6 +55,7 @@ class Units:
         """A check: the quantity in the package's unit, within the limits."""
 
         def check(value: Any) -> float:
+            """A number or text as a quantity."""
             result = self.converted(value, kind)
             if not result > above:
                 raise Unfit(f"{_with_article(kind)} above {above:g}")

@@ -9,7 +9,7 @@ import pytest
 import halocline as hc
 from halocline import device
 from halocline.mapping import problem
-from halocline.maxwell import media, simulation
+from halocline.maxwell import bodies, checks, fitting, media, simulation, sources
 from halocline.maxwell import units as light_units
 from halocline.qcd import analysis, gauge, measure, quark, quark_solver
 from halocline.tddft import ground, propagation, spectra, structure, system, units
@@ -42,6 +42,10 @@ def test_examples(module):
         light_units,
         media,
         simulation,
+        bodies,
+        fitting,
+        sources,
+        checks,
     ],
     ids=lambda m: m.__name__,
 )
