@@ -146,8 +146,10 @@ void bind(nb::module_& m) {
           "__init__",
           [](YeeGrid* self, const Index3& cells, const Vector3& step,
              const std::array<std::array<std::string, 2>, 3>& ends, const Vector3& bloch, int layer_cells,
-             double courant) {
+             double courant, bool cylindrical, int azimuthal) {
             new (self) YeeGrid();
+            self->cylindrical = cylindrical;
+            self->azimuthal = azimuthal;
             self->cells = cells;
             self->step = step;
             for (std::size_t a = 0; a < 3; ++a)
@@ -157,7 +159,10 @@ void bind(nb::module_& m) {
             self->time_step = courant * self->courant_limit();
             self->check();
           },
-          "cells"_a, "step"_a, "ends"_a, "bloch"_a, "layer_cells"_a, "courant"_a)
+          "cells"_a, "step"_a, "ends"_a, "bloch"_a, "layer_cells"_a, "courant"_a, "cylindrical"_a = false,
+          "azimuthal"_a = 0)
+      .def_ro("cylindrical", &YeeGrid::cylindrical)
+      .def_ro("azimuthal", &YeeGrid::azimuthal)
       .def_ro("cells", &YeeGrid::cells)
       .def_ro("step", &YeeGrid::step)
       .def_ro("bloch", &YeeGrid::bloch)

@@ -194,6 +194,47 @@ def test_a_kick_gives_the_polarisability_of_a_thin_rod():
         mx.Simulation((20, 20, 0), 0.5).add_dipole(8.0).polarisability(1.0)
 
 
+def test_a_ball_on_the_axis_of_a_cylindrical_grid():
+    """A kick along the axis (m = 0) and across it (m = 1) give the ball's 3 V (epsilon - 1) / (epsilon + 2)."""
+    medium = mx.medium(poles=[(6.0, 1.5, 36.0)])
+    energies = np.array([1.0, 3.0, 5.0])
+    epsilon = medium.epsilon(energies)
+    exact = 4 * np.pi * 5**3 * (epsilon - 1) / (epsilon + 2)
+    found = []
+    for m, along in ((0, "z"), (1, "x")):
+        sim = mx.Simulation((12, 0, 24), 0.5, bodies=[(mx.sphere((0, 0, 12), 5), medium)], azimuthal=m)
+        dipole = sim.add_dipole(8.0)
+        sim.kick(along)
+        sim.run_until_quiet(1e-7, longest=20)
+        found.append(dipole.polarisability(energies)[:, 2 if along == "z" else 0])
+        assert np.abs(found[-1] / exact - 1).max() < 0.06
+    assert np.abs(found[0] / found[1] - 1).max() < 0.03
+    with pytest.raises(InvalidArgument, match="give z with m = 0, or x with m = 1"):
+        mx.Simulation((12, 0, 24), 0.5, azimuthal=0).kick("x")
+    with pytest.raises(InvalidArgument, match="a cylindrical grid has a size along x"):
+        mx.Simulation((12, 5, 24), 0.5, azimuthal=0)
+    with pytest.raises(InvalidArgument, match="in a cylindrical grid, which takes currents and kicks"):
+        mx.Simulation((1000, 0, 1000), 20, azimuthal=1).add_plane_wave("z", "x", energies=2.0)
+
+
+def test_a_dipole_on_the_axis_radiates_what_a_dipole_does():
+    pulse = mx.Waveform.gaussian(2.1 / HBAR_C_EV_NM, 700.0, 4200.0)
+    times = np.arange(0, pulse.end, 0.5)
+    energies = [2.0, 2.2]
+    sim = mx.Simulation((300, 0, 600), 15, azimuthal=0)
+    sim.add_current("Ez", (0, 0, 300), pulse)
+    flux = sim.add_flux_box((0, 0, 150), (200, 0, 450), energies)
+    snapshots = sim.add_snapshots("Hy", 5)
+    sim.run_until_quiet(1e-8, longest=120)
+    for e, energy in zip(energies, flux.values(), strict=True):
+        k = e / HBAR_C_EV_NM
+        moment = 0.5 * np.sum([pulse(t) * np.exp(1j * k * t) for t in times])
+        assert energy == pytest.approx(k**2 * abs(moment) ** 2 / (12 * np.pi), rel=0.01)
+    # H about a current falls towards the axis with its distance: H_y is proportional to r there.
+    frame = max(snapshots.frames, key=lambda f: np.abs(f).max())[10, 0]
+    assert frame[0] / frame[1] == pytest.approx(1 / 3, abs=0.05)
+
+
 def test_media_are_fitted_to_tables(tmp_path):
     energies = np.linspace(1.0, 4.0, 60)
     index = np.array([complex(n) for n in mx.TABLE["gold"].index(energies)])

@@ -254,3 +254,27 @@ def test_a_kick_and_bodies_and_media_from_files(tmp_path, monkeypatch, capsys):
     )
     assert main(["maxwell", "run", "bad.toml"]) == 2
     assert "no point of the number 3" in capsys.readouterr().err
+
+
+def test_a_cylindrical_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = PLANE % (
+        12,
+        0.0,
+        1.0,
+        '{ shape = "sphere", centre = [0, 0, 12], radius = 5, medium = { permittivity = 1, poles = [[6, 2, 36]] } }',
+        '[kick]\ndirection = "x"\nfrom_energy = 1\nto_energy = 5\npoints = 5\n[measure]\nfields = ["Ex"]\n'
+        "[run]\nfall = 1e-5\nlongest = 10",
+        "ball",
+    )
+    text = text.replace("size = [12, 0.0, 0]", "size = [12, 0, 24]\nazimuthal = 1")
+    (tmp_path / "ball.toml").write_text(text)
+    assert main(["maxwell", "run", "ball.toml"]) == 0, capsys.readouterr().err
+    data = read("ball.h5")[1]
+    medium = hc.maxwell.medium(poles=[(6.0, 2.0, 36.0)])
+    epsilon = medium.epsilon(data["energy"])
+    exact = data["energy"] / 197.3269804 * (4 * np.pi * 125 * (epsilon - 1) / (epsilon + 2)).imag
+    assert np.abs(data["extinction"] - exact).max() < 0.15 * exact.max()
+    (tmp_path / "ball.toml").write_text(text.replace("size = [12, 0, 24]", "size = [12, 3, 24]"))
+    assert main(["maxwell", "run", "ball.toml"]) == 2
+    assert "a cylindrical grid has a size along x" in capsys.readouterr().err

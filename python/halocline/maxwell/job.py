@@ -69,6 +69,7 @@ class RunJob:
             ends=grid.ends,
             background=self.media[0],
             bodies=[(b.native(), medium) for b, medium in zip(run.matter.bodies, self.media[1:], strict=True)],
+            azimuthal=grid.azimuthal,
             layer=grid.layer,
             courant=grid.courant,
             precision=grid.precision,

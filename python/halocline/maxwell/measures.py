@@ -78,7 +78,7 @@ class Flux(_Faces):
             for face in self._faces:
                 for electric, e, h, areas, _ in self._pairs(face, f):
                     sign = face[0] * (1.0 if electric == (face[2] + 1) % 3 else -1.0)
-                    found[f] += sign * 0.5 * float(np.sum(areas * (e * h.conj()).real))
+                    found[f] += sign * self._simulation.ring * 0.5 * float(np.sum(areas * (e * h.conj()).real))
         return found
 
 
@@ -155,7 +155,9 @@ class Monitor:
         number = self._simulation.component(component)
         if number not in self._components:
             raise InvalidArgument(f"this monitor has no {component}; name it when the monitor is added.")
-        return np.array([self._simulation.native.spectrum(self._number, number, f) for f in range(len(self.energies))])
+        sim = self._simulation
+        found = [sim.native.spectrum(self._number, number, f) for f in range(len(self.energies))]
+        return sim.unscaled(number, np.array(found), self._lower[0])
 
 
 class Dipole:

@@ -116,6 +116,9 @@ class Grid(Section):
     )
     step: float = key(REQUIRED, quantity("length", above=0.0), "of the grid", example='step = "2 nm"')
     ends: Any = key("absorbing", ends, 'of all axes, or of each: "absorbing", "periodic", "electric" or "magnetic"')
+    azimuthal: int | None = key(
+        None, integer(at_least=0, at_most=100), "m of a cylindrical grid, whose x is the distance from an axis along z"
+    )
     layer: int = key(12, integer(at_least=1), "cells of an absorbing layer, which is added to the size")
     courant: float = key(0.95, number(above=0.0, below=1.0), "time step over its limit")
     precision: str = key("double", choice("double", "float"), '"double" or "float"')

@@ -67,6 +67,7 @@ class Simulation:
         bodies: Sequence[tuple[Any, Any]] = (),
         layer: int = 12,
         bloch: Sequence[float] = (0.0, 0.0, 0.0),
+        azimuthal: int | None = None,
         courant: float = 0.95,
         precision: str = "double",
         depth: int = 0,
@@ -81,6 +82,9 @@ class Simulation:
             pair for an axis; absorbing layers are added to the size
         background: a medium, its name or its permittivity; bodies: pairs of a shape and a medium, the later over the
             earlier
+        azimuthal: m of a cylindrical grid: x is the distance from an axis, z the height, and fields vary with the angle
+            y as cos(m y) (E_x, E_z, H_y) and sin(m y). The size along y is 0, and x has one end; bodies are those of
+            revolution, with y = 0
         layer: cells of an absorbing layer; bloch: phase from end to end of each periodic axis [rad]
         courant: time step over its limit, below 1; precision: "double" or "float"
         depth: steps of a sweep through memory, 0 for what the caches suggest; it changes no bit
@@ -92,9 +96,17 @@ class Simulation:
             raise InvalidArgument(f"Simulation: ends = {shown(ends)}: expected one end, or one for each of three axes.")
         if precision not in ("double", "float"):
             raise InvalidArgument(f'Simulation: precision = {shown(precision)}: expected "double" or "float".')
+        self.azimuthal = azimuthal
+        if azimuthal is not None and (size[1] != 0 or size[0] == 0 or azimuthal < 0):
+            raise InvalidArgument(
+                f"Simulation: azimuthal = {azimuthal} with the size {shown(list(size))}: a cylindrical grid has a size "
+                "along x, its radius, none along y, and m of at least 0."
+            )
         cells, pairs, self.origin = [], [], []
-        for length, end in zip(size, per_axis, strict=True):
+        for axis, (length, end) in enumerate(zip(size, per_axis, strict=True)):
             pair = [end, end] if isinstance(end, str) else list(end)
+            if azimuthal is not None and axis == 0:
+                pair[0] = "magnetic"  # the axis
             count = round(length / step)
             if length == 0:
                 pair, count = ["periodic", "periodic"], 1
@@ -105,7 +117,11 @@ class Simulation:
             pairs.append(pair)
             self.origin.append(before * step)
         self.step = float(step)
-        self.grid = _halocline.maxwell.Grid(cells, [step] * 3, pairs, list(bloch), layer, courant)
+        # The angle has no length; a short one keeps bodies where they are.
+        steps = [step, step if azimuthal is None else 1e-6 * step, step]
+        self.grid = _halocline.maxwell.Grid(
+            cells, steps, pairs, list(bloch), layer, courant, azimuthal is not None, azimuthal or 0
+        )
         self._media: list[Medium] = [medium(background)]
         matter = _halocline.maxwell.Matter(self._media[0].native)
         for shape, of in bodies:
@@ -116,6 +132,7 @@ class Simulation:
         kind = _halocline.maxwell.SimulationDouble if precision == "double" else _halocline.maxwell.SimulationFloat
         self.native = kind(self.grid, matter, self.group, [], depth, "auto", smooth)
         self._last_source = 0.0
+        self._probes: list[float] = []
         self._snapshots: list[Snapshots] = []
         self.kicked: list[float] | None = None
         """Integral over time of the field of a kick."""
@@ -291,14 +308,16 @@ class Simulation:
     @takes(component=a_component, place=a_place)
     def add_probe(self, component: Any, place: Any) -> int:
         """Keeps a component at a place [nm] after every step. Returns the number for `probe`."""
-        return self.native.add_probe(component, self._point(place))
+        point = self._point(place)
+        self._probes.append(float(self._radii(component, point[0], 1)[0]))
+        return self.native.add_probe(component, point)
 
     def _point(self, place: Sequence[float]) -> list[int]:
         return [0 if self.grid.flat(a) else self.node(a, place[a]) for a in range(3)]
 
     def probe(self, number: int) -> np.ndarray:
         """Shape (steps,): the values of a probe; complex with a Bloch phase."""
-        values = self.native.probe(number)
+        values = self.native.probe(number) / self._probes[number]
         return values if np.iscomplexobj(values) and np.any(values.imag) else values.real
 
     @takes(axis=an_axis, place=a_length, energies=some_energies)
@@ -327,9 +346,10 @@ class Simulation:
         """
         flat = sum(self.grid.flat(a) for a in range(3))
         background = self._media[0]
-        if flat > 1 or background.poles or background.conductivity:
+        if self.azimuthal is not None or flat > 1 or background.poles or background.conductivity:
             raise InvalidArgument(
-                "add_far_field: expected a grid in two or three dimensions, and a background that is a permittivity."
+                "add_far_field: expected a Cartesian grid in two or three dimensions, and a background that is a "
+                "permittivity."
             )
         faces, first, last, values = self._box(lower, upper, energies)
         if len(faces) != 2 * (3 - flat):
@@ -400,8 +420,29 @@ class Simulation:
 
     @property
     def thickness(self) -> float:
-        """Of the layer that a grid in one or two dimensions counts as its volume [nm^2, nm]; 1 in three."""
-        return math.prod(self.step for a in range(3) if self.grid.flat(a))
+        """Of the layer that a grid in one or two dimensions counts as its volume [nm^2, nm]; 1 in three, and in a
+        cylindrical grid."""
+        return 1.0 if self.azimuthal is not None else math.prod(self.step for a in range(3) if self.grid.flat(a))
+
+    @property
+    def ring(self) -> float:
+        """Integral of cos^2(m y) over the angle of a cylindrical grid; 1 in others."""
+        return 1.0 if self.azimuthal is None else math.pi * (2 if self.azimuthal == 0 else 1)
+
+    def _radii(self, component: int, first: int, count: int) -> np.ndarray:
+        """What the compiled room's component has been multiplied by, at points of x."""
+        if self.azimuthal is None or component % 3 != 1:
+            return np.ones(count)
+        radii = (np.arange(first, first + count) + (0.5 if component > 2 else 0.0)) * self.step
+        return np.where(radii == 0, 1.0, radii)
+
+    def unscaled(self, component: int, values: np.ndarray, first: int = 0) -> np.ndarray:
+        """A component over the last axis of an array, x from a point on, as it is: the compiled room has E_y and H_y of
+        cylindrical grids times the distance from the axis."""
+        found = values / self._radii(component, first, values.shape[-1])
+        if self.azimuthal == 1 and component == 1 and first == 0 and found.shape[-1] > 1:
+            found[..., 0] = found[..., 1]  # to first order in the step
+        return found
 
     def inner(self) -> tuple[list[int], list[int]]:
         """The nodes at which the inner part of the grid begins and ends."""
@@ -421,7 +462,8 @@ class Simulation:
         planes = []
         for a in range(3):
             if not self.grid.flat(a) and not self.spans(a, first[a], last[a]):
-                planes += [(-1.0, a, first[a]), (1.0, a, last[a])]
+                axis = self.azimuthal is not None and a == 0 and first[a] == 0  # has no face
+                planes += [(1.0, a, last[a])] if axis else [(-1.0, a, first[a]), (1.0, a, last[a])]
         return self._faces(planes, first, last, energies)
 
     def _faces(
@@ -507,10 +549,10 @@ class Simulation:
 
     def energy(self) -> float:
         """Of field and matter on the grid."""
-        return sum(self.native.energy())
+        return sum(self.native.energy()) * (1.0 if self.azimuthal is None else self.ring / self.grid.step[1])
 
     @takes(component=a_component)
     def field(self, component: Any) -> np.ndarray:
         """Shape (z, y, x): a component on the whole grid, complex with a Bloch phase."""
-        real = self.native.field(component)
+        real = self.unscaled(component, self.native.field(component))
         return real + 1j * self.native.field(component, 1) if any(self.grid.bloch) else real

@@ -55,7 +55,8 @@ class Snapshots:
 
     def take(self) -> None:
         """Keeps the present field. Collective."""
-        field = self._simulation.native.field_in(self._component, 0, self._lower, self._upper).astype(np.float32)
+        found = self._simulation.native.field_in(self._component, 0, self._lower, self._upper)
+        field = self._simulation.unscaled(self._component, found, self._lower[0]).astype(np.float32)
         if self.sink is None:
             self.frames.append(field)
         else:

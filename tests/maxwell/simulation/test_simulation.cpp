@@ -438,6 +438,47 @@ TEST_CASE("maxwell: layers reflect less than -75 dB of light from all directions
   }
 }
 
+TEST_CASE("maxwell: modes of a cylinder are zeros of Bessel's functions, to second order") {
+  // TM modes of a can with conducting walls: E_z = J_m(zero r / R) cos(m y), the same at all heights.
+  const double radius = 3;
+  const std::array<double, 3> zeros{2.404825557695773, 3.831705970207512, 5.135622301840683};
+  for (int m = 0; m < 3; ++m) {
+    CAPTURE(m);
+    std::array<double, 2> errors{};
+    for (std::size_t fine = 0; fine < 2; ++fine) {
+      const std::int64_t cells = fine == 0 ? 16 : 32;
+      YeeGrid grid;
+      grid.cells = {cells, 1, 4};
+      grid.step = {radius / static_cast<double>(cells), 1, 1};
+      grid.cylindrical = true;
+      grid.azimuthal = m;
+      grid.ends[0] = {Boundary::magnetic, Boundary::electric};
+      grid.ends[2] = {Boundary::electric, Boundary::electric};
+      grid.time_step = 0.5 * grid.courant_limit();
+      Simulation<double> simulation(grid, Matter(), test::alone(grid));
+      const double k = zeros[static_cast<std::size_t>(m)] / radius;
+      simulation.set_field(2, 0, [&](const Vector3& r) { return std::cyl_bessel_j(m, k * r[0]); });
+      const auto probe = simulation.add_probe(2, {cells / 2, 0, 1});
+      const double period = 2 * pi / k;
+      simulation.run(std::lround(20 * period / grid.time_step));
+      // The last time at which the field falls through zero.
+      const auto values = simulation.probe(probe);
+      double last = 0;
+      int falls = 0;
+      for (std::size_t n = 1; n < values.size(); ++n) {
+        const double a = values[n - 1].real(), b = values[n].real();
+        if (a <= 0 || b > 0) continue;
+        last = (static_cast<double>(n) + a / (a - b)) * grid.time_step;
+        ++falls;
+      }
+      const double omega = 2 * pi * (falls - 1 + 0.25) / last;
+      errors[fine] = std::abs(omega / k - 1);
+    }
+    CHECK(errors[1] < 2e-3);
+    CHECK(errors[1] < 0.4 * errors[0]);
+  }
+}
+
 TEST_CASE("maxwell: modes of a box have the scheme's frequencies, which are those of the box to second order") {
   for (const Boundary ends : {Boundary::electric, Boundary::magnetic}) {
     YeeGrid grid;

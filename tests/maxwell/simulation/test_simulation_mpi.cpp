@@ -50,6 +50,10 @@ TEST_CASE_TEMPLATE("maxwell: a division over processes changes no bit", T, float
   std::vector<YeeGrid> grids{
       test::grid_of({26, 24, 25}, Boundary::absorbing), test::grid_of({24, 25, 26}, Boundary::magnetic),
       test::grid_of({24, 27, 26}, Boundary::periodic), test::grid_of({30, 26, 1}, Boundary::absorbing)};
+  grids.push_back(test::grid_of({26, 1, 25}, Boundary::absorbing));
+  grids.back().cylindrical = true;
+  grids.back().azimuthal = 1;
+  grids.back().ends[0][0] = Boundary::magnetic;
   grids[1].ends[0] = {Boundary::periodic, Boundary::periodic};
   grids[1].ends[2] = {Boundary::absorbing, Boundary::electric};
   for (YeeGrid& grid : grids) grid.time_step = 0.9 * grid.courant_limit();

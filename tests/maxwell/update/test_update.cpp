@@ -57,6 +57,13 @@ std::vector<Case> cases() {
   all.push_back({"two dimensions, x and z", test::grid_of({15, 1, 12}, Boundary::magnetic)});
   all.push_back({"one dimension", test::grid_of({40, 1, 1}, Boundary::absorbing)});
   all.push_back({"one dimension, z", test::grid_of({1, 1, 40}, Boundary::periodic)});
+  for (const int m : {0, 1, 3}) {
+    Case round{"cylindrical", test::grid_of({14, 1, 12}, Boundary::absorbing)};
+    round.grid.cylindrical = true;
+    round.grid.azimuthal = m;
+    round.grid.ends[0] = {Boundary::magnetic, m == 1 ? Boundary::absorbing : Boundary::electric};
+    all.push_back(round);
+  }
   for (Case& one : all) one.grid.time_step = 0.9 * one.grid.courant_limit();
   return all;
 }
@@ -140,6 +147,29 @@ TEST_CASE("maxwell: closed boxes keep their energy") {
   }
 }
 
+TEST_CASE("maxwell: closed cylinders keep their energy") {
+  for (const int m : {0, 1, 2}) {
+    CAPTURE(m);
+    YeeGrid grid = test::grid_of({12, 1, 14}, Boundary::electric);
+    grid.cylindrical = true;
+    grid.azimuthal = m;
+    grid.ends[0] = {Boundary::magnetic, Boundary::electric};
+    grid.time_step = 0.9 * grid.courant_limit();
+    Matter matter(Medium{1.3, 0, {}});
+    matter.add(sphere({0, 0, 6}, 4), Medium{2.25, 0, {{0.5, 0, 0.3}, {0, 0, 0.2}}});
+    Simulation<double> simulation(grid, matter, test::alone(grid));
+    test::fill_randomly(simulation.state(), 11);
+    for (int c = 0; c < components; ++c) simulation.touch(c);
+    const Energy start = simulation.energy();
+    simulation.run(500);
+    const Energy end = simulation.energy();
+    CHECK(end.polarisation > 0.01 * end.total());
+    CHECK(std::abs(end.total() / start.total() - 1) < 1e-12);
+    simulation.run(4500);
+    CHECK(std::abs(simulation.energy().total() / start.total() - 1) < 1e-11);
+  }
+}
+
 TEST_CASE("maxwell: losses and layers take energy away") {
   YeeGrid grid = test::grid_of({24, 24, 24}, Boundary::absorbing);
   grid.layer.cells = 5;
@@ -168,6 +198,13 @@ TEST_CASE("maxwell: losses and layers take energy away") {
 }
 
 TEST_CASE("maxwell: grids and time steps that cannot work are refused") {
+  YeeGrid round = test::grid_of({14, 1, 12}, Boundary::electric);
+  round.cylindrical = true;
+  CHECK_THROWS_AS(round.check(), core::InvalidArgument);  // no axis
+  round.ends[0][0] = Boundary::magnetic;
+  CHECK_NOTHROW(round.check());
+  round.azimuthal = -1;
+  CHECK_THROWS_AS(round.check(), core::InvalidArgument);
   YeeGrid grid = test::grid_of({10, 10, 10}, Boundary::electric);
   grid.time_step = 1.0001 * grid.courant_limit();
   CHECK_THROWS_WITH_AS(grid.check(), doctest::Contains("Courant"), core::InvalidArgument);

@@ -44,7 +44,16 @@ double YeeGrid::courant_limit() const noexcept {
   double sum = 0;
   for (int a = 0; a < 3; ++a)
     if (!flat(a)) sum += 1 / (step[at(a)] * step[at(a)]);
+  if (cylindrical) sum += azimuthal * azimuthal / (step[0] * step[0]);
   return sum > 0 ? 1 / std::sqrt(sum) : step[0];
+}
+
+double YeeGrid::metric(int component, std::int64_t x) const noexcept {
+  if (!cylindrical) return 1;
+  const int axis = axis_of(component);
+  if (x == 0 && !between(component, 0)) return component == 2 && azimuthal == 0 ? 4 / step[0] : 0;
+  const double r = std::abs(static_cast<double>(x) + (between(component, 0) ? 0.5 : 0.0)) * step[0];
+  return axis == 1 ? r : 1 / r;
 }
 
 void YeeGrid::check() const {
@@ -55,6 +64,12 @@ void YeeGrid::check() const {
         fmt::format("an absorbing layer of {} cells with order {}, conductivity {}, stretch {} and shift {} was asked "
                     "for; it takes at least 1 cell, a stretch of at least 1, and nothing negative",
                     layer.cells, layer.order, layer.conductivity, layer.stretch, layer.shift));
+  if (cylindrical && (ends[0][0] != Boundary::magnetic || ends[0][1] == Boundary::magnetic || !flat(1) ||
+                      complex_fields() || azimuthal < 0))
+    throw core::InvalidArgument(
+        fmt::format("a cylindrical grid with m = {} needs an axis at the lower end of x (\"magnetic\"), another end "
+                    "above, y flat, no Bloch phases, and m of at least 0",
+                    azimuthal));
   const double limit = courant_limit();
   if (!(time_step > 0) || !(time_step < limit))
     throw core::InvalidArgument(fmt::format("the time step is {:.6g}; light crosses a cell of this grid in {:.6g} "
@@ -109,6 +124,7 @@ Box Part::changing(int component, std::int64_t below, std::int64_t above) const 
         if (first_[at(a)] + cells_[at(a)] == n) upper = past;
         // The normal H of an electric wall stays zero by itself.
         lower = std::max<std::int64_t>(lower, low == Boundary::magnetic || !electric(component) ? 0 : 1);
+        if (a == 0 && grid_.metric(component, 0) == 0) lower = std::max<std::int64_t>(lower, 1);  // zero on the axis
         upper = std::min(upper, past);
       }
     }

@@ -18,6 +18,12 @@
 ///
 /// A periodic axis of one cell is flat: nothing changes along it. Grids in one and two dimensions are grids with flat
 /// axes.
+///
+/// A cylindrical grid has the distance r from an axis for x, the angle for y, which is flat, and the height for z.
+/// Fields vary with the angle as cos(m y) (E_r, E_z, H_y) and sin(m y) (the others), m being `azimuthal`. With r E_y
+/// and r H_y in the places of E_y and H_y the equations are those of a plane with permittivity and permeability times
+/// r, 1/r and r, so that the scheme is the same but for factors that depend on x. The fields of this room are these
+/// scaled ones.
 
 #include "halocline/comm/group/process_grid.hpp"
 #include "halocline/maxwell/grid/box.hpp"
@@ -49,13 +55,19 @@ struct YeeGrid {
   Vector3 bloch{};  ///< phase that the field gains from one end of a periodic axis to the other [rad]
   AbsorbingLayer layer;
   double time_step = 0;
+  bool cylindrical = false;  ///< x is the distance from an axis, at node 0, whose lower end is "magnetic"
+  int azimuthal = 0;         ///< m, at least 0
 
   bool periodic(int axis) const noexcept { return ends[at(axis)][0] == Boundary::periodic; }
   bool flat(int axis) const noexcept { return periodic(axis) && cells[at(axis)] == 1 && bloch[at(axis)] == 0; }
   bool complex_fields() const noexcept { return bloch[0] != 0 || bloch[1] != 0 || bloch[2] != 0; }
   double length(int axis) const noexcept { return static_cast<double>(cells[at(axis)]) * step[at(axis)]; }
 
-  /// The longest stable time step in empty space: 1 / sqrt(sum over the axes that are not flat of 1 / step^2).
+  /// The factor 1/r or r of what a component of a cylindrical grid gains, at a point of x; 0 where it stays zero on the
+  /// axis. On the axis E_z (m = 0) has r = step / 4, the volume of its cell being half of a ring's. 1 in other grids.
+  double metric(int component, std::int64_t x) const noexcept;
+  /// The longest stable time step in empty space: 1 / sqrt(sum over the axes that are not flat of 1 / step^2), where
+  /// the angle counts m^2 / step^2 of x.
   double courant_limit() const noexcept;
 
   /// @throws InvalidArgument  sizes or steps that are not positive, one end periodic and the other not, a layer that

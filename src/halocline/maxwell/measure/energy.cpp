@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/maxwell/measure/energy.hpp"
 
+#include <numbers>
+
 namespace halocline::maxwell {
 
 namespace {
@@ -24,12 +26,14 @@ void for_each_owned(const Part& part, int component, Action&& action) {
       for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) action(Index3{x, y, z});
 }
 
-/// The derivative of a field along an axis, upper neighbour minus this point.
+/// The derivative of a component of E along an axis, upper neighbour minus this point.
 template <class T>
 double forward(const State<T>& state, int component, int copy, int axis, Index3 p) {
   const YeeGrid& grid = state.part().grid();
-  if (grid.flat(axis)) return 0;
   const BoxArray<T>& field = state.field(component, copy);
+  if (axis == 1 && grid.azimuthal != 0)
+    return (component == 1 ? 1.0 : -1.0) * grid.azimuthal * static_cast<double>(field.at(p[0], p[1], p[2]));
+  if (grid.flat(axis)) return 0;
   const double here = field.at(p[0], p[1], p[2]);
   ++p[at(axis)];
   return (static_cast<double>(field.at(p[0], p[1], p[2])) - here) / grid.step[at(axis)];
@@ -51,7 +55,9 @@ Energy energy_of(const State<T>& state) {
         return of.varies[row] ? of.array.at(p[0], p[1], p[2]) : of.of_row[row];
       };
       for_each_owned<T>(part, a, [&](const Index3& p) {
-        const double gain = factor(coefficients.gain, p), decay = factor(coefficients.decay, p);
+        const double gain = factor(coefficients.gain, p);
+        if (gain == 0) return;
+        const double decay = factor(coefficients.decay, p);
         const double e = state.field(a, copy).at(p[0], p[1], p[2]);
         energy.electric += weight(part, a, p) * dt * (1 + decay) / 2 / gain * e * e / 2 * cell;
         for (const Polarisation<T>& pole : state.polarisations(a)) {
@@ -67,8 +73,11 @@ Energy energy_of(const State<T>& state) {
       const int b = (a + 1) % 3, c = (a + 2) % 3;
       for_each_owned<T>(part, 3 + a, [&](const Index3& p) {
         const double before = state.field(3 + a, copy).at(p[0], p[1], p[2]);
-        const double after = before - dt * (forward(state, c, copy, b, p) - forward(state, b, copy, c, p));
-        energy.magnetic += weight(part, 3 + a, p) * before * after / 2 * cell;
+        const T* gains = state.magnetic_gain(a);
+        const double gain = gains != nullptr ? gains[p[0]] : -dt;
+        if (gain == 0) return;
+        const double after = before + gain * (forward(state, c, copy, b, p) - forward(state, b, copy, c, p));
+        energy.magnetic += weight(part, 3 + a, p) * before * after / 2 * cell * (-dt / gain);
       });
     }
   return energy;
@@ -86,11 +95,22 @@ std::array<double, 3> dipole_of(const State<T>& state) {
         for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y) {
           const T* row = pole.p[0].row(y, z);
           double sum = 0;
-          for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) sum += row[x];
+          for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) {
+            // Of a cylindrical grid, P_r and P_z are times r, and P_y is itself.
+            const double r =
+                part.grid().cylindrical && c == 1 ? static_cast<double>(x + part.first()[0]) * step[0] : 1.0;
+            sum += weight(part, c, {x, y, z}) * r * row[x];
+          }
           moment[at(c)] += sum;
         }
     }
     moment[at(c)] *= step[0] * step[1] * step[2];
+  }
+  if (part.grid().cylindrical) {
+    // P along x is P_r cos^2 - P_y sin^2 of the angle, times the ring; without an angle only z is left.
+    const double ring = std::numbers::pi / step[1];
+    const int m = part.grid().azimuthal;
+    return {m == 1 ? ring * (moment[0] - moment[1]) : 0, 0, m == 0 ? 2 * ring * moment[2] : 0};
   }
   return moment;
 }

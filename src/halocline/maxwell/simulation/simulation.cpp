@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numbers>
 #include <utility>
 
 namespace halocline::maxwell {
@@ -57,6 +59,8 @@ Simulation<T>::Simulation(const YeeGrid& grid, Matter matter, const comm::Proces
 
 template <class T>
 std::size_t Simulation<T>::add_plane_wave(const PlaneWaveSpec& spec, std::vector<double> frequencies) {
+  if (grid().cylindrical)
+    throw core::InvalidArgument("a plane wave was asked for in a cylindrical grid, which takes currents and kicks");
   waves_.emplace_back(grid(), matter_.background(), spec, std::move(frequencies));
   wave_tables_.push_back(tables_);
   for (const Drive<T>& drive : waves_.back().drives(part(), tables_, tables_ + 1)) update_.add(drive);
@@ -74,6 +78,16 @@ std::size_t Simulation<T>::add_current(int component, const Index3& point, const
   double cell = 1;
   for (int a = 0; a < 3; ++a)
     if (!grid().flat(a)) cell *= grid().step[at(a)];
+  if (grid().cylindrical) {
+    // A ring, or on the axis half of one.
+    const bool on_axis = point[0] == 0 && component != 0;
+    if (grid().metric(component, point[0]) == 0)
+      throw core::InvalidArgument(fmt::format(
+          "a current along component {} on the axis was asked for, where it is zero for m = {}; give another place",
+          component, grid().azimuthal));
+    cell *= 2 * std::numbers::pi * (on_axis ? 0.5 : 1);
+    if (component == 1) cell *= static_cast<double>(point[0]) * grid().step[0];
+  }
   Box box{point, point};
   for (std::int64_t& upper : box.upper) ++upper;
   for (const Part::Image& image : part().images(box, part().memory())) {
@@ -99,6 +113,9 @@ std::size_t Simulation<T>::add_current(int component, const Index3& point, const
 template <class T>
 void Simulation<T>::add_sheet(const SheetSpec& spec) {
   check_sheet(grid(), spec);
+  if (grid().cylindrical)
+    throw core::InvalidArgument("light through a plane was asked for in a cylindrical grid, which takes currents and "
+                                "kicks");
   for (const Drive<T>& drive : drives_of<T>(spec, part(), tables_, tables_ + 1)) update_.add(drive);
   for (const double after : {0.0, 0.5}) signals_.push_back({spec.waveform, tables_++, after, {}});
   for (int c = 0; c < components; ++c)
@@ -113,9 +130,18 @@ void Simulation<T>::kick(const Vector3& strength) {
           fmt::format("a kick was asked for, with matter of permittivity {} and conductivity {} at high frequencies, "
                       "which would answer it at once; describe all matter by poles, with permittivity = 1",
                       medium.permittivity, medium.conductivity));
-  const T dt = static_cast<T>(grid().time_step);
+  const YeeGrid& g = grid();
+  const bool along = strength[0] == 0 && strength[1] == 0, across = strength[1] == 0 && strength[2] == 0;
+  if (g.cylindrical && !(g.azimuthal == 0 && along) && !(g.azimuthal == 1 && across))
+    throw core::InvalidArgument(
+        fmt::format("a kick along ({}, {}, {}) was asked for in a cylindrical grid with m = {}; give z with m = 0, or "
+                    "x with m = 1",
+                    strength[0], strength[1], strength[2], g.azimuthal));
+  const T dt = static_cast<T>(g.time_step);
   for (int c = 0; c < 3; ++c) {
-    const T field = static_cast<T>(strength[at(c)]) / dt;  // of one step
+    // Of one step. A field along x of a cylindrical grid is cos(y) along r and -sin(y) along the angle, times r.
+    const bool turns = g.cylindrical && c == 1 && strength[0] != 0;
+    const T field = static_cast<T>(turns ? -strength[0] : strength[at(c)]) / dt;
     if (field == 0) continue;
     seeds_[at(c)] = true;
     for (Polarisation<T>& pole : state_.polarisations(c)) {
@@ -125,7 +151,9 @@ void Simulation<T>::kick(const Vector3& strength) {
       for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
         for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y)
           for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x)
-            pole.j[0].at(x, y, z) += pole.push / pole.keep * pole.strength.at(x, y, z) * field;
+            pole.j[0].at(x, y, z) +=
+                pole.push / pole.keep * pole.strength.at(x, y, z) * field *
+                (turns ? static_cast<T>(static_cast<double>(x + part().first()[0]) * g.step[0]) : T(1));
     }
   }
 }
@@ -147,6 +175,7 @@ std::vector<double> Simulation<T>::dipole() const {
 template <class T>
 void Simulation<T>::add_cells(const Box& cells) {
   if (!cells_.empty()) throw core::InvalidArgument("cells with matter outside were added twice; give one box of them");
+  if (grid().cylindrical) throw core::InvalidArgument("cells with matter outside need a grid that is not cylindrical");
   if (grid().complex_fields())
     throw core::InvalidArgument("cells with matter outside need real fields: no Bloch phase");
   if (part().any_exchanged() && part().depth() > 1)

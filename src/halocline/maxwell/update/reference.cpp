@@ -35,7 +35,13 @@ T value(const State<T>& state, int component, int copy, Index3 p) {
 /// The derivative along an axis that the curl at a point takes, with the layer's memory of it brought up to date.
 template <class T>
 T derivative(State<T>& state, int component, int copy, int axis, int other, const Index3& p) {
-  if (state.part().grid().flat(axis)) return 0;
+  const YeeGrid& grid = state.part().grid();
+  if (axis == 1 && grid.azimuthal != 0) {
+    // cos(m y) has the derivative -m sin(m y), and sin(m y) m cos(m y).
+    const bool cosine = electric(other) == (axis_of(other) != 1);
+    return static_cast<T>(cosine ? -grid.azimuthal : grid.azimuthal) * value(state, other, copy, p);
+  }
+  if (grid.flat(axis)) return 0;
   Index3 upper = p, lower = p;
   if (electric(component))
     --lower[at(axis)];
@@ -51,6 +57,21 @@ T derivative(State<T>& state, int component, int copy, int axis, int other, cons
       result += psi;
     }
   return result;
+}
+
+/// In the layer at the rim of a cylindrical grid, E and H about the axis with their integral over time.
+template <class T>
+void stretch(State<T>& state, int component, int copy, const Index3& p) {
+  const T* rim = state.rim(component);
+  if (axis_of(component) != 1 || rim == nullptr) return;
+  const T dt = static_cast<T>(state.part().grid().time_step);
+  for (LayerMemory<T>& layer : state.layers(component)) {
+    if (layer.axis != 1 || !layer.box.contains(p)) continue;
+    T &scaled = state.field(component, copy).at(p[0], p[1], p[2]), &sum = layer.psi[at(copy)].at(p[0], p[1], p[2]);
+    const T field = (scaled - rim[p[0]] * sum) / state.radius(component)[p[0]];
+    sum += dt * field;
+    scaled += rim[p[0]] * dt * field;
+  }
 }
 
 template <class T>
@@ -70,7 +91,10 @@ void reference_step(State<T>& state) {
       const int b = (a + 1) % 3, c = (a + 2) % 3;
       for_each(part.changing(3 + a, 1, 0), [&](const Index3& p) {
         const T curl = derivative(state, 3 + a, copy, b, c, p) - derivative(state, 3 + a, copy, c, b, p);
-        state.field(3 + a, copy).at(p[0], p[1], p[2]) -= dt * curl;
+        const T *gain = state.magnetic_gain(a), *decay = state.magnetic_decay(a);
+        T& h = state.field(3 + a, copy).at(p[0], p[1], p[2]);
+        h = (decay != nullptr ? decay[p[0]] : T(1)) * h + (gain != nullptr ? gain[p[0]] : -dt) * curl;
+        stretch(state, 3 + a, copy, p);
       });
     }
     for (int a = 0; a < 3; ++a) {
@@ -89,6 +113,7 @@ void reference_step(State<T>& state) {
         const T curl = derivative(state, a, copy, b, 3 + c, p) - derivative(state, a, copy, c, 3 + b, p);
         e = factor(state, state.coefficients(a).decay, p) * e +
             factor(state, state.coefficients(a).gain, p) * (curl - current);
+        stretch(state, a, copy, p);
       });
     }
   }

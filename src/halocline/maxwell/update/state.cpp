@@ -31,6 +31,15 @@ Box layer_box(const YeeGrid& grid, int axis, bool upper) {
   return box;
 }
 
+/// The integral of the conductivity of the layer at the rim of a cylindrical grid, up to node x or half a step behind.
+double rim_at(const YeeGrid& grid, std::int64_t x, int half) {
+  if (!grid.cylindrical || grid.ends[0][1] != Boundary::absorbing) return 0;
+  const double depth = depth_of(grid, 0, static_cast<double>(x) + 0.5 * half);
+  const AbsorbingLayer& layer = grid.layer;
+  // sigma = depth^order conductivity 0.8 (order + 1) / step, over the layer's cells times the step.
+  return std::pow(depth, layer.order + 1) * layer.conductivity * 0.8 * layer.cells;
+}
+
 }  // namespace
 
 template <class T>
@@ -40,6 +49,7 @@ State<T>::State(const Part& part, const Matter& matter, bool smooth) : part_(par
   for (auto& copy : fields_)
     for (auto& array : copy) array = BoxArray<T>(memory_);
   set_profiles();
+  set_magnetic_gains();
   set_coefficients(matter, smooth);
   set_layers();
 }
@@ -71,6 +81,32 @@ void State<T>::set_profiles() {
 }
 
 template <class T>
+void State<T>::set_magnetic_gains() {
+  const YeeGrid& grid = part_.grid();
+  if (!grid.cylindrical) return;
+  const bool has_rim = grid.ends[0][1] == Boundary::absorbing;
+  const std::int64_t lower = memory_.lower[0], upper = memory_.upper[0] + 1;
+  for (int half = 0; half < 2 && has_rim; ++half) {
+    rim_[at(half)] = radius_[at(half)] = Profile<T>(lower, upper, T(0));
+    for (std::int64_t x = lower; x < upper; ++x) {
+      rim_[at(half)][x] = static_cast<T>(rim_at(grid, x + part_.first()[0], half));
+      radius_[at(half)][x] = static_cast<T>((static_cast<double>(x + part_.first()[0]) + 0.5 * half) * grid.step[0]);
+    }
+  }
+  for (int a = 0; a < 3; ++a) {
+    magnetic_[at(a)] = Profile<T>(lower, upper, T(0));
+    if (has_rim) magnetic_decay_[at(a)] = Profile<T>(lower, upper, T(1));
+    for (std::int64_t x = lower; x < upper; ++x) {
+      const std::int64_t place = x + part_.first()[0];
+      const double metric = grid.metric(3 + a, place);
+      const double loss = a == 1 ? 0 : rim_at(grid, place, between(3 + a, 0) ? 1 : 0) * metric * grid.time_step / 2;
+      magnetic_[at(a)][x] = static_cast<T>(-grid.time_step * metric / (1 + loss));
+      if (has_rim) magnetic_decay_[at(a)][x] = static_cast<T>((1 - loss) / (1 + loss));
+    }
+  }
+}
+
+template <class T>
 void State<T>::set_coefficients(const Matter& matter, bool smooth) {
   const YeeGrid& grid = part_.grid();
   const double dt = grid.time_step;
@@ -89,7 +125,7 @@ void State<T>::set_coefficients(const Matter& matter, bool smooth) {
       factors[f]->of_row.assign(row_count, static_cast<T>(background[f]));
       factors[f]->varies.assign(row_count, 0);
     }
-    if (matter.uniform() && poles == 0) continue;
+    if (matter.uniform() && poles == 0 && !grid.cylindrical) continue;
     std::array<BoxArray<T>, 2> arrays{BoxArray<T>(memory_), BoxArray<T>(memory_)};
     std::vector<BoxArray<T>> strengths;
     for (std::size_t p = 0; p < poles; ++p) strengths.emplace_back(memory_);
@@ -103,7 +139,13 @@ void State<T>::set_coefficients(const Matter& matter, bool smooth) {
         for (int a = 0; a < 3; ++a)  // ghosts across a periodic end are points of the other end
           if (grid.periodic(a)) point[at(a)] = (point[at(a)] + grid.cells[at(a)]) % grid.cells[at(a)];
         const Matter::Local local = matter.local(grid, component, point, smooth);
-        const auto numbers = coefficients_of(local);
+        const double metric = grid.metric(component, point[0]);
+        Matter::Local here = local;
+        if (component != 1)
+          here.conductivity +=
+              rim_at(grid, point[0], between(component, 0) ? 1 : 0) * metric / local.inverse_permittivity;
+        auto numbers = coefficients_of(here);
+        numbers[0] *= metric;
         for (std::size_t f = 0; f < 2; ++f) {
           const T number = static_cast<T>(numbers[f]);
           arrays[f].at(x, y, z) = number;
@@ -111,8 +153,9 @@ void State<T>::set_coefficients(const Matter& matter, bool smooth) {
           if (number != factors[f]->of_row[r]) factors[f]->varies[r] = 1;
         }
         for (std::size_t p = 0; p < poles; ++p) {
-          strengths[p].at(x, y, z) = static_cast<T>(local.strengths[p]);
-          if (local.strengths[p] != 0) row_strong[p * row_count + r] = 1;
+          const double strength = metric == 0 ? 0 : local.strengths[p] / metric;
+          strengths[p].at(x, y, z) = static_cast<T>(strength);
+          if (strength != 0) row_strong[p * row_count + r] = 1;
         }
       }
     }
@@ -185,6 +228,11 @@ void State<T>::set_layers() {
         LayerMemory<T> layer{component, a, box.empty() ? Box{} : box, {}};
         for (int copy = 0; copy < copies(); ++copy) layer.psi.emplace_back(layer.box);
         layers_[at(component)].push_back(std::move(layer));
+        if (grid.cylindrical && a == 0 && axis_of(component) == 1) {
+          LayerMemory<T> rim{component, 1, box.empty() ? Box{} : box, {}};
+          rim.psi.emplace_back(rim.box);
+          layers_[at(component)].push_back(std::move(rim));
+        }
       }
     }
 }

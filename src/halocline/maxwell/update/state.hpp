@@ -28,6 +28,7 @@ public:
   const T& operator[](std::int64_t i) const noexcept { return values_[static_cast<std::size_t>(i - lower_)]; }
   /// Where number 0 is, or would be.
   const T* origin() const noexcept { return values_.data() - lower_; }
+  const T* origin_or_null() const noexcept { return values_.empty() ? nullptr : origin(); }
 
 private:
   std::int64_t lower_ = 0;
@@ -55,7 +56,8 @@ struct Coefficients {
   Factor<T> gain, decay;
 };
 
-/// The memory of an absorbing layer for one derivative of one component.
+/// The memory of an absorbing layer for one derivative of one component. With axis 1 in a cylindrical grid it is that
+/// of the rim: the integral over time of E_y or H_y, which are E and H about the axis.
 template <class T>
 struct LayerMemory {
   int component;
@@ -90,6 +92,17 @@ public:
   const AxisProfiles<T>& derivative(int component, int axis) const noexcept {
     return profiles_[electric(component) ? 0 : 1][at(axis)];
   }
+  /// What H of an axis gains by its curl over x, in a cylindrical grid; null: minus the time step everywhere.
+  const T* magnetic_gain(int axis) const noexcept {
+    return part_.grid().cylindrical ? magnetic_[at(axis)].origin() : nullptr;
+  }
+  /// The layer at the rim of a cylindrical grid stretches the distance from the axis, too: by the integral of its
+  /// conductivity over i omega (Teixeira and Chew, IEEE Microw. Guided Wave Lett. 7, 371 (1997)). That integral and the
+  /// distance, over x at the places of a component; null without such a layer.
+  const T* rim(int component) const noexcept { return rim_[between(component, 0) ? 1 : 0].origin_or_null(); }
+  const T* radius(int component) const noexcept { return radius_[between(component, 0) ? 1 : 0].origin(); }
+  /// What is kept of H along or across the radius there, at each step; null without such a layer.
+  const T* magnetic_decay(int axis) const noexcept { return magnetic_decay_[at(axis)].origin_or_null(); }
   const Coefficients<T>& coefficients(int component) const noexcept { return coefficients_[at(component)]; }
   std::vector<LayerMemory<T>>& layers(int component) noexcept { return layers_[at(component)]; }
   const std::vector<LayerMemory<T>>& layers(int component) const noexcept { return layers_[at(component)]; }
@@ -110,6 +123,7 @@ public:
 
 private:
   void set_profiles();
+  void set_magnetic_gains();
   void set_coefficients(const Matter& matter, bool smooth);
   void set_layers();
 
@@ -117,6 +131,8 @@ private:
   Box memory_;
   std::vector<std::array<BoxArray<T>, components>> fields_;
   std::array<std::array<AxisProfiles<T>, 3>, 2> profiles_;  ///< of E (at nodes) and of H (between)
+  std::array<Profile<T>, 3> magnetic_, magnetic_decay_;
+  std::array<Profile<T>, 2> rim_, radius_;  ///< at nodes and between them
   std::array<Coefficients<T>, 3> coefficients_;
   std::array<std::vector<LayerMemory<T>>, components> layers_;
   std::array<std::vector<Polarisation<T>>, 3> polarisations_;

@@ -41,12 +41,14 @@ Update<T>::Update(State<T>& state) : state_(state), dt_(static_cast<T>(state.par
   const YeeGrid& grid = state.part().grid();
   slow_ = grid.flat(2) ? 1 : 2;
   middle_ = 3 - slow_;
+  azimuthal_ = static_cast<T>(grid.azimuthal);
   active_.fill(true);
   for (int a = 0; a < 3; ++a) next_[at(a)] = grid.flat(a) ? 0 : state.field(0).stride(a);
   const Box memory = state.part().memory();
   for (int c = 0; c < components; ++c) {
     marked_[at(c)].assign(static_cast<std::size_t>(memory.extent(1) * memory.extent(2)), 0);
     for (const LayerMemory<T>& layer : state.layers(c)) mark(c, layer.box);
+    if (azimuthal_ != 0 && axis_of(c) != 1) mark(c, memory);
     for (int a = 0; a < 3; ++a)
       for (int side = 0; side < 2; ++side)
         if (!electric(c) && grid.ends[at(a)][at(side)] == Boundary::magnetic) mark(c, memory);
@@ -99,7 +101,7 @@ void Update<T>::set_active(std::array<bool, components> seeds) {
     grown = false;
     for (int c = 0; c < components; ++c)
       for (int axis = 0; axis < 3; ++axis) {
-        if (axis == axis_of(c) || grid.flat(axis)) continue;
+        if (axis == axis_of(c) || (grid.flat(axis) && (axis != 1 || azimuthal_ == 0))) continue;
         const int other = 3 - axis - axis_of(c);  // the derivative along `axis` of this component of the other field
         if (seeds[at(partner(c, other))] && !seeds[at(c)]) grown = seeds[at(c)] = true;
       }
@@ -111,7 +113,10 @@ template <class T>
 template <class Action>
 void Update<T>::with_gain(int component, std::int64_t y, std::int64_t z, std::size_t row, Action&& action) const {
   // H loses the curl of E, E gains that of H.
-  if (!electric(component)) return action(Uniform<T>{-dt_});
+  if (!electric(component)) {
+    if (const T* gain = state_.magnetic_gain(axis_of(component))) return action(gain);
+    return action(Uniform<T>{-dt_});
+  }
   const Factor<T>& gain = state_.coefficients(component).gain;
   if (gain.varies[row])
     action(gain.array.row(y, z));
@@ -235,9 +240,10 @@ bool Update<T>::curls_together(bool of_e, int copy, std::int64_t y, std::int64_t
     else
       detail::curl_rows<true>(out, in, gain, rx, ry, rz, next_, begin, end);
   };
-  if (varying == 3) {
+  if (varying == 3 || (!of_e && state_.magnetic_gain(0) != nullptr)) {
     std::array<const T*, 3> gain;
-    for (int a = 0; a < 3; ++a) gain[at(a)] = state_.coefficients(a).gain.array.row(y, z);
+    for (int a = 0; a < 3; ++a)
+      gain[at(a)] = of_e ? state_.coefficients(a).gain.array.row(y, z) : state_.magnetic_gain(a);
     with(gain);
   } else {
     std::array<Uniform<T>, 3> gain{{{-dt_}, {-dt_}, {-dt_}}};
@@ -260,7 +266,7 @@ void Update<T>::after_curl(int component, int copy, const Stage& stage, std::int
     for (LayerMemory<T>& layer : state_.layers(component)) {
       const Box& box = layer.box;
       const std::int64_t from = std::max(x[0], box.lower[0]), to = std::min(x[1], box.upper[0]);
-      if (from >= to || !in_rows(box, y, z)) continue;
+      if (from >= to || !in_rows(box, y, z) || layer.axis == axis_of(component)) continue;
       const int axis = layer.axis, other = 3 - axis - axis_of(component);
       const T* here = state_.field(partner(component, other), copy).row(y, z);
       const T* first = upper ? here + next_[at(axis)] : here;
@@ -275,6 +281,13 @@ void Update<T>::after_curl(int component, int copy, const Stage& stage, std::int
         detail::layer_row(out, psi, gain, sign, first, second, Uniform<T>{of.b[place]}, Uniform<T>{of.c[place]}, from,
                           to);
       }
+    }
+    if (azimuthal_ != 0 && axis_of(component) != 1) {
+      // The derivative along the angle of the component across, m times the field of the other kind.
+      const int across = 2 - axis_of(component);
+      const T scale = (electric(component) == (axis_of(component) == 0)) ? azimuthal_ : -azimuthal_;
+      detail::drive_row(out, gain, scale,
+                        static_cast<const T*>(state_.field(partner(component, across), copy).row(y, z)), x[0], x[1]);
     }
     for (const Drive<T>& drive : drives_[at(component)]) {
       const Box& box = drive.box;
@@ -299,6 +312,13 @@ void Update<T>::after_curl(int component, int copy, const Stage& stage, std::int
       if (from < to) detail::drive_row(out, gain, T(-1), static_cast<const T*>(supply.current.row(y, z)), from, to);
     }
   });
+  if (axis_of(component) == 1 && state_.rim(component) != nullptr)
+    for (LayerMemory<T>& layer : state_.layers(component)) {
+      const std::int64_t from = std::max(x[0], layer.box.lower[0]), to = std::min(x[1], layer.box.upper[0]);
+      if (layer.axis != 1 || from >= to || !in_rows(layer.box, y, z)) continue;
+      detail::rim_row(out, layer.psi[at(copy)].row(y, z), state_.rim(component), state_.radius(component), dt_, from,
+                      to);
+    }
   if (upper) mirror(component, copy, y, z, x);
   for (const Tap<T>& tap : taps_[at(component)])
     if (tap.copy == copy && tap.point[1] == y && tap.point[2] == z && tap.point[0] >= x[0] && tap.point[0] < x[1])
@@ -321,6 +341,12 @@ void Update<T>::rows(bool of_e, const Stage& stage, std::int64_t y, std::int64_t
   if (present == 0) return;
   const std::size_t row = state_.row_number(y, z);
   for (int copy = 0; copy < state_.copies(); ++copy) {
+    if (!of_e && state_.magnetic_decay(0) != nullptr)
+      for (const int a : {0, 2}) {
+        T* out = state_.field(first + a, copy).row(y, z);
+        const T* decay = state_.magnetic_decay(a);
+        for (std::int64_t i = range[at(a)][0]; i < range[at(a)][1]; ++i) out[i] *= decay[i];
+      }
     if (of_e)
       for (int a = 0; a < 3; ++a)
         if (range[at(a)][0] < range[at(a)][1] && answers_[at(a)][row]) before_curl(a, copy, y, z, range[at(a)]);

@@ -110,6 +110,7 @@ private:
 
   State<T>& state_;
   T dt_;
+  T azimuthal_ = 0;                   ///< m of a cylindrical grid
   int slow_, middle_;                 ///< axes of the sweep and of the rows of a plane
   std::array<std::int64_t, 3> next_;  ///< distance of neighbours in memory; 0 along flat axes
   std::array<bool, components> active_;

@@ -81,6 +81,17 @@ inline void layer_row(T* __restrict out, T* __restrict psi, const Gain gain, T s
   }
 }
 
+/// Behind the rim of a cylindrical grid r f + rim v follows the field f and its integral v over time: v <- v + dt f.
+template <class T>
+inline void rim_row(T* __restrict out, T* __restrict v, const T* rim, const T* radius, T dt, std::int64_t begin,
+                    std::int64_t end) {
+  for (std::int64_t x = begin; x < end; ++x) {
+    const T field = fused(-rim[x], v[x], out[x]) / radius[x];
+    v[x] = fused(dt, field, v[x]);
+    out[x] = fused(rim[x] * dt, field, out[x]);
+  }
+}
+
 /// j <- keep j + push (strength e - spring p), p <- p + dt j.
 template <class T>
 inline void polarise_row(T* __restrict j, T* __restrict p, const T* __restrict e, const T* __restrict strength, T keep,
