@@ -258,13 +258,13 @@ class RunJob:
         sim, measure = self.simulation, self.given.measure
         data: dict[str, np.ndarray] = {"energy": self.energies}
         columns: dict[str, np.ndarray] = {}
-        planes = [f.name for f in measure.flux if f.axis is not None]
         if self.wave is not None:
             incident = data["incident"] = self.wave.flux()
-            areas = {f.name: sim.area(f.axis) for f in measure.flux if f.name in planes}
-            whole = isinstance(self.wave, Beam)
+            # A beam has an energy as a whole, a plane wave one a unit of area.
+            planes = [] if isinstance(self.wave, Beam) else [f for f in measure.flux if f.axis is not None]
+            areas = {f.name: sim.area(f.axis) for f in planes}
             for name, flux in self.fluxes.items():
-                columns[name] = data[f"flux/{name}"] = flux.values() / incident / (1 if whole else areas.get(name, 1))
+                columns[name] = data[f"flux/{name}"] = flux.values() / incident / areas.get(name, 1.0)
             for name, (far, directions) in self.far.items():
                 data[f"far/{name}"] = far.intensities(directions) / incident[:, None]
         if self.dipole is not None:
@@ -287,11 +287,13 @@ class RunJob:
             "identity": self.identity,
             "parameters": json.dumps(self.given.as_toml_values()),
             "media": json.dumps([{"name": m.name, "source": m.source} for m in self.media]),
-            "dimensions": sum(not sim.grid.flat(a) for a in range(3)),
+            "dimensions": 3 if sim.azimuthal is not None else sum(not sim.grid.flat(a) for a in range(3)),
             "steps": sim.native.steps,
             "time": sim.time,
             "left": left,
         }
+
+        units = units_of(list(columns), json.loads(attributes["parameters"]), attributes["dimensions"])
 
         def fill(file: h5py.File) -> None:
             for name, value in attributes.items():
@@ -314,19 +316,19 @@ class RunJob:
         def write() -> None:
             self.file.put(fill)
             table = io.StringIO()
-            meaning = "part of the incident energy, or of a box nm^2" if self.wave is not None else "nm^2 (nm)"
+            meaning = ", ".join(f"{name} {unit}" for name, unit in units.items())
             np.savetxt(
                 table,
                 np.column_stack([self.energies, *columns.values()]),
                 fmt="%16.8e",
-                header=f"photon energy [eV], {', '.join(columns)}: {meaning}",
+                header=f"photon energy [eV], {meaning}",
             )
             write_file(self.path.with_suffix(".txt"), table.getvalue())
             self.state.unlink(missing_ok=True)
             self.frames.path.unlink(missing_ok=True)
 
         on_root(self.world, write)
-        for line in lines_of(columns, planes, self.energies):
+        for line in lines_of(columns, units, self.energies):
             self.reporter.line(line)
         self.reporter.line(f"results       {self.path}, table {self.path.with_suffix('.txt')}")
         if self.given.output.plots:
@@ -342,15 +344,26 @@ def digest_of(path: str) -> str:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 
 
-def lines_of(columns: dict[str, np.ndarray], planes: list[str], energies: np.ndarray) -> list[str]:
+PART = "of the incident energy"
+
+
+def units_of(columns: list[str], parameters: dict[str, Any], dimensions: int) -> dict[str, str]:
+    """The unit of each column of the table: a part of the incident energy, or a cross-section."""
+    boxes = {f["name"] for f in parameters["measure"]["flux"] if "lower" in f}
+    beam = "waist" in parameters["wave"]
+    section = {1: PART, 2: "nm", 3: "nm^2"}[int(dimensions)]
+    return {n: section if n == "extinction" or (n in boxes and not beam) else PART for n in columns}
+
+
+def lines_of(columns: dict[str, np.ndarray], units: dict[str, str], energies: np.ndarray) -> list[str]:
     """What the log and the report say about the columns of the table."""
     found = []
     for name, values in columns.items():
-        if name in planes:
-            found.append(f"{name:14}{values.min():.5f} to {values.max():.5f} of the incident energy")
+        if units[name] == PART:
+            found.append(f"{name:14}{values.min():.5f} to {values.max():.5f} {PART}")
         else:
             at = energies[int(np.argmax(np.abs(values)))]
-            found.append(f"{name:14}{values.min():.5g} to {values.max():.5g} nm^2, largest at {at:.4g} eV")
+            found.append(f"{name:14}{values.min():.5g} to {values.max():.5g} {units[name]}, largest at {at:.4g} eV")
     return found
 
 
@@ -373,7 +386,6 @@ def is_result(path: str | Path) -> bool:
 def report_lines(path: str | Path) -> list[str]:
     """What `halocline report` says about a result. Raises FileError. Collective: no."""
     attributes, data = read(path)
-    measure = attributes["parameters"]["measure"]
     found = [f"{path}: light on a grid by halocline {attributes['version']} ({attributes['revision']})"]
     for section, values in attributes["parameters"].items():
         found += [f"  [{section}] {name} = {json.dumps(value)}" for name, value in values.items()]
@@ -383,8 +395,9 @@ def report_lines(path: str | Path) -> list[str]:
     )
     columns = {name.removeprefix("flux/"): data[name] for name in data if name.startswith("flux/")}
     columns |= {"extinction": data["extinction"]} if "extinction" in data else {}
-    planes = [f["name"] for f in measure["flux"] if "axis" in f]
-    found += lines_of(columns, planes, data["energy"])
+    found += lines_of(
+        columns, units_of(list(columns), attributes["parameters"], attributes["dimensions"]), data["energy"]
+    )
     for name, values in data.items():
         if name.startswith(("far/", "monitor/", "field/", "probe/", "snapshot/")):
             found.append(f"{name:14}{' x '.join(map(str, values.shape))}")

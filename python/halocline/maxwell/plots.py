@@ -54,19 +54,17 @@ def draw(path: Path, movie: bool = False) -> list[Path]:
 
 def spectra(path: Path, attributes: dict[str, Any], data: dict[str, np.ndarray]) -> Path:
     """Every flux over the photon energy, the extinction, and the energy on the grid over time."""
-    boxes = {f["name"] for f in attributes["parameters"]["measure"]["flux"] if "lower" in f}
-    area = {1: "cross-section", 2: "cross-section [nm]", 3: "cross-section [nm$^2$]"}[int(attributes["dimensions"])]
-    fluxes = {n.removeprefix("flux/"): data[n] for n in data if n.startswith("flux/")}
-    groups = [
-        ("part of the incident energy", {n: v for n, v in fluxes.items() if n not in boxes}),
-        (area, {n: v for n, v in fluxes.items() if n in boxes}),
-        (area, {"extinction": data["extinction"]} if "extinction" in data else {}),
-    ]
-    groups = [g for g in groups if g[1]]
+    from halocline.maxwell.job import PART, units_of
+
+    columns = {n.removeprefix("flux/"): data[n] for n in data if n.startswith("flux/")}
+    columns |= {"extinction": data["extinction"]} if "extinction" in data else {}
+    units = units_of(list(columns), attributes["parameters"], attributes["dimensions"])
+    labels = {PART: "part of the incident energy", "nm": "cross-section [nm]", "nm^2": "cross-section [nm$^2$]"}
+    groups = [(labels[u], {n: v for n, v in columns.items() if units[n] == u}) for u in dict.fromkeys(units.values())]
     picture = path.with_suffix(".png")
     with _figure(picture, len(groups) + 1, 2.9 * (len(groups) + 1)) as axes:
-        for a, (label, columns) in zip(axes, groups, strict=False):
-            for (name, values), colour in zip(columns.items(), COLOURS * len(columns), strict=False):
+        for a, (label, curves) in zip(axes, groups, strict=False):
+            for (name, values), colour in zip(curves.items(), COLOURS * len(curves), strict=False):
                 a.plot(data["energy"], values, lw=1.3, color=colour, label=name)
             a.set_ylabel(label)
             a.set_xlabel("photon energy [eV]")
