@@ -213,8 +213,43 @@ def test_a_ball_on_the_axis_of_a_cylindrical_grid():
         mx.Simulation((12, 0, 24), 0.5, azimuthal=0).kick("x")
     with pytest.raises(InvalidArgument, match="a cylindrical grid has a size along x"):
         mx.Simulation((12, 5, 24), 0.5, azimuthal=0)
-    with pytest.raises(InvalidArgument, match="in a cylindrical grid, which takes currents and kicks"):
-        mx.Simulation((1000, 0, 1000), 20, azimuthal=1).add_plane_wave("z", "x", energies=2.0)
+    with pytest.raises(InvalidArgument, match="along z with E along x, has m = 1"):
+        mx.Simulation((1000, 0, 1000), 20, azimuthal=0).add_plane_wave("z", "x", energies=2.0)
+    with pytest.raises(InvalidArgument, match="along z with E along x, has m = 1"):
+        mx.Simulation((1000, 0, 1000), 20, azimuthal=1).add_plane_wave("z", "y", energies=2.0)
+    with pytest.raises(InvalidArgument, match="a cylindrical grid takes plane waves, currents and kicks"):
+        mx.Simulation((1000, 0, 1000), 20, azimuthal=1).add_beam("z", "x", waist=300, focus=(0, 0, 500), energies=2.0)
+
+
+def test_a_plane_wave_meets_a_ball_on_the_axis():
+    """Nothing is outside of the wave's can while it is empty, and a ball of glass in it scatters what Mie says."""
+    index, radius = 1.5, 150.0
+    energies = [mx.energy_of(wavelength) for wavelength in (500.0, 650.0)]
+    step = 500.0 / index / 20
+    half = radius + 4 * step
+    size = half + 16 * step
+
+    def run(bodies):
+        sim = mx.Simulation((size, 0, 2 * size), step, bodies=bodies, layer=12, azimuthal=1)
+        box = ([0, 0, size - half - 2 * step], [half + 2 * step, 0, size + half + 2 * step])
+        wave = sim.add_plane_wave("z", "x", energies=energies, box=box)
+        ends = (0, 0, size - half - 6 * step), (half + 6 * step, 0, size + half + 6 * step)
+        return sim, wave, sim.add_flux_box(*ends, energies)
+
+    sim, _, _ = run([])
+    sim.run(31)
+    inside, outside = 0.0, 0.0
+    for component in ("Ex", "Ez", "Hy"):
+        field = np.abs(sim.field(component)[:, 0])
+        rows, columns = round((size + half) / step) + 15, round(half / step) + 4
+        inside = max(inside, field.max())
+        outside = max(outside, field[rows + 2 :].max(), field[:, columns:].max())
+    assert inside > 0.5 and outside < 1e-11 * inside
+    sim, wave, out = run([(mx.sphere((0, 0, size), radius), index**2)])
+    sim.run_until_quiet(fall=1e-6)
+    for e, found in zip(energies, out.values() / wave.flux() / (math.pi * radius**2), strict=True):
+        exact, _ = mie(index, e / HBAR_C_EV_NM * radius)
+        assert found == pytest.approx(exact, rel=0.02)
 
 
 def test_a_dipole_on_the_axis_radiates_what_a_dipole_does():

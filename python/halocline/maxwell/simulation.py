@@ -189,6 +189,7 @@ class Simulation:
         margin: cells between the box and the other inner ends of the grid
         box: (lower, upper) corners of the box instead [nm]
         waveform: of hc.maxwell.Waveform, instead of the pulse, in units of nm
+        In a cylindrical grid the axis is "z", the polarisation "x" and m is 1.
         Raises InvalidArgument for a wave that the grid does not resolve, and for a box that does not fit.
         """
         self.refuse_coarse(max(span or energies))
@@ -201,6 +202,9 @@ class Simulation:
             if box is not None and not self.grid.flat(a) and box[0][a] is not ...:
                 lower.append(self.node(a, box[0][a]))
                 upper.append(self.node(a, box[1][a]))
+            elif self.azimuthal is not None and a == 0:
+                lower.append(0)
+                upper.append(last - margin)
             elif self.grid.periodic(a):
                 lower.append(0)
                 upper.append(self.grid.cells[a])
@@ -247,6 +251,10 @@ class Simulation:
         direction: 1 or -1 along the axis; place: of the plane [nm]; six steps from the end of the grid when absent
         Raises InvalidArgument for a beam that the grid does not resolve, or that its plane cuts off.
         """
+        if self.azimuthal is not None:
+            raise InvalidArgument(
+                "add_beam: a cylindrical grid takes plane waves, currents and kicks; give a plain one."
+            )
         self.refuse_coarse(max(span or energies))
         if polarisation == axis:
             raise InvalidArgument(f"add_beam: light along {AXES[axis]} is polarised at right angles to it.")
@@ -542,8 +550,12 @@ class Simulation:
         return left
 
     def area(self, axis: str) -> float:
-        """Of a plane across an axis, without the layers [nm^2; nm in two dimensions, 1 in one]."""
+        """Of a plane across an axis, without the layers [nm^2; nm in two dimensions, 1 in one]. In a cylindrical grid,
+        of the disc or of the wall."""
         lower, upper = self.inner()
+        if self.azimuthal is not None:
+            radius = upper[0] * self.step
+            return math.pi * radius**2 if axis == "z" else 2 * math.pi * radius * (upper[2] - lower[2]) * self.step
         others = [a for a in range(3) if a != AXES.index(axis) and not self.grid.flat(a)]
         return math.prod((upper[a] - lower[a]) * self.step for a in others)
 

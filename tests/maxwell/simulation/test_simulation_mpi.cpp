@@ -87,6 +87,22 @@ TEST_CASE("maxwell: waves enter a divided grid, and phases cross its ends") {
   for (const std::vector<int>& dims : divisions(grid, world.size()))
     CHECK(wave(comm::ProcessGrid(world, dims, {false, false, false})) == alone);
 
+  YeeGrid round = test::grid_of({28, 1, 26}, Boundary::absorbing);
+  round.cylindrical = true;
+  round.azimuthal = 1;
+  round.ends[0][0] = Boundary::magnetic;
+  round.time_step = 0.9 * round.courant_limit();
+  const auto about_axis = [&](const comm::ProcessGrid& processes) {
+    Simulation<double> simulation(round, Matter(), processes);
+    simulation.add_plane_wave({2, 1, {1, 0, 0}, {0, 0, 6}, {20, 1, 19}, Waveform::gaussian(0.4, 4, 24)}, {0.4});
+    simulation.run(120);
+    return simulation.field(1);
+  };
+  const auto whole = about_axis(test::alone(round));
+  CHECK(*std::max_element(whole.begin(), whole.end()) > 1e-3);
+  for (const std::vector<int>& dims : divisions(round, world.size()))
+    CHECK(about_axis(comm::ProcessGrid(world, dims, {false, true, false})) == whole);
+
   YeeGrid bloch = test::grid_of({24, 24, 26}, Boundary::periodic);
   bloch.bloch = {0.5, -1, 0.2};
   bloch.time_step = 0.9 * bloch.courant_limit();

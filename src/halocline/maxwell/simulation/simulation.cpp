@@ -59,8 +59,6 @@ Simulation<T>::Simulation(const YeeGrid& grid, Matter matter, const comm::Proces
 
 template <class T>
 std::size_t Simulation<T>::add_plane_wave(const PlaneWaveSpec& spec, std::vector<double> frequencies) {
-  if (grid().cylindrical)
-    throw core::InvalidArgument("a plane wave was asked for in a cylindrical grid, which takes currents and kicks");
   waves_.emplace_back(grid(), matter_.background(), spec, std::move(frequencies));
   wave_tables_.push_back(tables_);
   for (const Drive<T>& drive : waves_.back().drives(part(), tables_, tables_ + 1)) update_.add(drive);
@@ -114,8 +112,8 @@ template <class T>
 void Simulation<T>::add_sheet(const SheetSpec& spec) {
   check_sheet(grid(), spec);
   if (grid().cylindrical)
-    throw core::InvalidArgument("light through a plane was asked for in a cylindrical grid, which takes currents and "
-                                "kicks");
+    throw core::InvalidArgument("light through a plane was asked for in a cylindrical grid, which takes plane waves, "
+                                "currents and kicks");
   for (const Drive<T>& drive : drives_of<T>(spec, part(), tables_, tables_ + 1)) update_.add(drive);
   for (const double after : {0.0, 0.5}) signals_.push_back({spec.waveform, tables_++, after, {}});
   for (int c = 0; c < components; ++c)

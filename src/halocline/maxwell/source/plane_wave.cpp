@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace halocline::maxwell {
 
@@ -19,6 +20,26 @@ constexpr std::int64_t line_margin = 4;  ///< cells between faces and source, an
 bool has_faces(const YeeGrid& grid, const PlaneWaveSpec& spec, int axis) {
   if (grid.flat(axis)) return false;
   return !(grid.periodic(axis) && spec.lower[at(axis)] <= 0 && spec.upper[at(axis)] >= grid.cells[at(axis)] - 1);
+}
+
+/// Whether an end of an axis is the axis of a cylindrical grid, where no face is.
+bool on_axis(const YeeGrid& grid, int axis, int side) { return grid.cylindrical && axis == 0 && side == 0; }
+
+/// What a component of a wave along z with E along x and amplitude 1 is in a cylindrical grid, at a point of x: E is
+/// cos(y) along r and -sin(y) about the axis, H sin(y) along r and cos(y) about it; those about the axis are times r.
+double round_amplitude(const YeeGrid& grid, int component, std::int64_t x) {
+  const double r = (static_cast<double>(x) + (between(component, 0) ? 0.5 : 0.0)) * grid.step[0];
+  switch (component) {
+  case 0:
+  case 3:
+    return 1;
+  case 1:
+    return -r;
+  case 4:
+    return r;
+  default:
+    return 0;
+  }
 }
 
 /// Whether the wave leaves the grid with its box, so that there is no face on that side of an axis.
@@ -43,6 +64,11 @@ void check_spec(const YeeGrid& grid, const Medium& background, const PlaneWaveSp
   if (!background.poles.empty() || background.conductivity != 0)
     throw core::InvalidArgument("a plane wave needs a background without poles and conductivity; put such matter into "
                                 "bodies");
+  if (grid.cylindrical && (grid.azimuthal != 1 || spec.axis != 2 || spec.polarisation[1] != 0 || spec.lower[0] != 0))
+    throw core::InvalidArgument(fmt::format(
+        "a plane wave along axis {} in a box from node {} of x was given for a cylindrical grid with m = {}; "
+        "it travels along z with E along x, has m = 1, and its box begins on the axis",
+        spec.axis, spec.lower[0], grid.azimuthal));
   if (!has_faces(grid, spec, spec.axis))
     throw core::InvalidArgument(
         fmt::format("a plane wave along axis {} needs faces there; the box covers all of the axis", spec.axis));
@@ -54,7 +80,7 @@ void check_spec(const YeeGrid& grid, const Medium& background, const PlaneWaveSp
     const auto& [low, high] = grid.ends[at(a)];
     const std::int64_t from = (low == Boundary::absorbing ? grid.layer.cells : 0) + 1;
     const std::int64_t to = grid.cells[at(a)] - 1 - (high == Boundary::absorbing ? grid.layer.cells : 0);
-    const bool fits = (goes_out(grid, spec, a, 0) || spec.lower[at(a)] >= from) &&
+    const bool fits = (on_axis(grid, a, 0) || goes_out(grid, spec, a, 0) || spec.lower[at(a)] >= from) &&
                       (goes_out(grid, spec, a, 1) || spec.upper[at(a)] <= to) && spec.lower[at(a)] < spec.upper[at(a)];
     if (!fits)
       throw core::InvalidArgument(
@@ -105,14 +131,16 @@ std::vector<Drive<T>> PlaneWave<T>::drives(const Part& part, int table_of_e, int
   for (int a = 0; a < 3; ++a) {
     if (!has_faces(grid_, spec_, a)) continue;
     for (int side = 0; side < 2; ++side) {
-      if (goes_out(grid_, spec_, a, side)) continue;
+      if (goes_out(grid_, spec_, a, side) || on_axis(grid_, a, side)) continue;
       const std::int64_t face = side == 0 ? spec_.lower[at(a)] : spec_.upper[at(a)];
       for (int component = 0; component < components; ++component) {
         if (axis_of(component) == a) continue;
         const bool is_electric = electric(component);
         const int other = 3 - a - axis_of(component);  // of the field whose derivative along a is read
-        const double amplitude = is_electric ? magnetic[at(other)] : spec_.polarisation[at(other)];
-        if (amplitude == 0) continue;
+        double amplitude = is_electric ? magnetic[at(other)] : spec_.polarisation[at(other)];
+        const int read_component = (is_electric ? 3 : 0) + other;
+        if (grid_.cylindrical) amplitude = spec_.polarisation[0];
+        if (amplitude == 0 || (grid_.cylindrical && round_amplitude(grid_, read_component, 1) == 0)) continue;
         const double sign = (axis_of(component) + 1) % 3 == a ? 1 : -1;  // of this derivative in the curl
         // Inside, E of the face misses the wave's H of the point outside; outside, H sees the wave's E of the face.
         const std::int64_t point = is_electric ? face : side == 0 ? face - 1 : face;
@@ -130,7 +158,8 @@ std::vector<Drive<T>> PlaneWave<T>::drives(const Part& part, int table_of_e, int
             box.upper[at(b)] = grid_.cells[at(b)];
           }
         }
-        const double scale = sign * (side == 0 ? -1 : 1) * amplitude / grid_.step[at(a)];
+        double scale = sign * (side == 0 ? -1 : 1) * amplitude / grid_.step[at(a)];
+        if (grid_.cylindrical && a == 0) scale *= round_amplitude(grid_, read_component, read);
         for (const Part::Image& image : part.images(box, part.memory()))
           found.push_back({component,
                            image.box,
@@ -139,6 +168,15 @@ std::vector<Drive<T>> PlaneWave<T>::drives(const Part& part, int table_of_e, int
                            is_electric ? table_of_h : table_of_e,
                            a == p ? -1 : p,
                            a == p ? read : -image.image[at(p)]});
+        if (grid_.cylindrical && a == 2)
+          for (Drive<T>& drive : found) {
+            if (drive.profile || drive.axis != -1 || drive.component != component) continue;
+            auto values = std::make_shared<BoxArray<T>>(drive.box);
+            for (std::int64_t z = drive.box.lower[2]; z < drive.box.upper[2]; ++z)
+              for (std::int64_t x = drive.box.lower[0]; x < drive.box.upper[0]; ++x)
+                values->at(x, 0, z) = static_cast<T>(round_amplitude(grid_, read_component, x + part.first()[0]));
+            drive.profile = std::move(values);
+          }
       }
     }
   }

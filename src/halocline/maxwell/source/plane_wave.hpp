@@ -7,6 +7,7 @@
 /// step and time step, and therefore the box has no error of its own: outside of it an empty grid stays at rounding.
 /// The line begins with a node that follows the waveform, and ends in an absorbing layer (Taflove and Hagness,
 /// Computational Electrodynamics, 3rd edition, section 5.8). The background is a medium without poles and conductivity.
+/// In a cylindrical grid with m = 1 it travels along z with E along x, and the box is a can about the axis.
 
 #include "halocline/maxwell/source/waveform.hpp"
 #include "halocline/maxwell/update/update.hpp"
