@@ -95,7 +95,7 @@ TEST_CASE("maxwell: waves enter a divided grid, and phases cross its ends") {
   const auto about_axis = [&](const comm::ProcessGrid& processes) {
     Simulation<double> simulation(round, Matter(), processes);
     simulation.add_plane_wave({2, 1, {1, 0, 0}, {0, 0, 6}, {20, 1, 19}, Waveform::gaussian(0.4, 4, 24)}, {0.4});
-    simulation.run(120);
+    simulation.run(60);
     return simulation.field(1);
   };
   const auto whole = about_axis(test::alone(round));
