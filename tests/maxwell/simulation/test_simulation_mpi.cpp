@@ -25,7 +25,7 @@ std::vector<std::vector<int>> divisions(const YeeGrid& grid, int ranks) {
     dims[at(a)] = ranks;
     if (grid.cells[at(a)] / ranks >= 3) all.push_back(dims);
   }
-  if (ranks == 8 && !grid.flat(2)) all.push_back({2, 2, 2});
+  if (ranks == 8 && !grid.flat(1) && !grid.flat(2)) all.push_back({2, 2, 2});
   return all;
 }
 

@@ -467,6 +467,7 @@ std::vector<double> Simulation<T>::field(int component, int copy, const Box& box
   const Index3& first = part().first();
   const Box mine = intersection(moved(box, {-first[0], -first[1], -first[2]}), part().owned(component));
   return gathered<double>(box, moved(mine, first), [&](auto& numbers) {
+    if (mine.empty()) return;
     for (std::int64_t z = mine.lower[2]; z < mine.upper[2]; ++z)
       for (std::int64_t y = mine.lower[1]; y < mine.upper[1]; ++y) {
         const T* row = state_.field(component, copy).row(y, z);
