@@ -161,8 +161,6 @@ void bind(nb::module_& m) {
           },
           "cells"_a, "step"_a, "ends"_a, "bloch"_a, "layer_cells"_a, "courant"_a, "cylindrical"_a = false,
           "azimuthal"_a = 0)
-      .def_ro("cylindrical", &YeeGrid::cylindrical)
-      .def_ro("azimuthal", &YeeGrid::azimuthal)
       .def_ro("cells", &YeeGrid::cells)
       .def_ro("step", &YeeGrid::step)
       .def_ro("bloch", &YeeGrid::bloch)

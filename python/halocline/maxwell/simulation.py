@@ -266,7 +266,7 @@ class Simulation:
         omega, width = pulse(energies, span)
         profiles = Profiles(self, axis, direction, node, omega, polarisation)
         at = [(focus[a] + self.origin[a]) / self.step for a in range(3)]
-        fields, power = profiles.make(waist, at, 1.0)
+        fields, power = profiles.make(waist, at)
         flat = [a for a in range(3) if self.grid.flat(a)]
         check_profile(fields, axis, flat)
         signals = waveforms(omega, width)

@@ -98,7 +98,7 @@ class Profiles:
         ]
         self.step, self.direction = step, direction
 
-    def make(self, waist: float, focus: list[float], amplitude: float) -> tuple[list[np.ndarray], float]:
+    def make(self, waist: float, focus: list[float]) -> tuple[list[np.ndarray], float]:
         """E along both other axes and H along them, complex, shape of the plane [z][y][x]; and the beam's power for a
         field of amplitude 1 in the spectrum. focus: in steps from the first node."""
         widths = [0.0 if self.grid.flat(a) else waist for a in self.others]
@@ -106,7 +106,7 @@ class Profiles:
         for k, width, count in zip(self.across, widths, self.counts, strict=True):
             if count > 1:
                 spectrum *= math.sqrt(math.pi) * width / (count * self.step) * np.exp(-(width**2) * k**2 / 4)
-        spectrum *= amplitude * np.exp(1j * self.along * (self.node - focus[self.axis]) * self.step)
+        spectrum *= np.exp(1j * self.along * (self.node - focus[self.axis]) * self.step)
         for k, a, count in zip(self.across, self.others, self.counts, strict=True):
             if count > 1:
                 spectrum *= np.exp(1j * k * (self.lower[a] - focus[a]) * self.step)

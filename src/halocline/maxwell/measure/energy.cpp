@@ -2,19 +2,22 @@
 #include "halocline/maxwell/measure/energy.hpp"
 
 #include <numbers>
+#include <vector>
 
 namespace halocline::maxwell {
 
 namespace {
 
-/// Half of a cell on the nodes of walls.
+/// Half of a cell on the nodes of walls across an axis.
+double weight(const Part& part, int component, int axis, std::int64_t point) {
+  if (part.grid().periodic(axis) || between(component, axis)) return 1;
+  const std::int64_t node = point + part.first()[at(axis)];
+  return node == 0 || node == part.grid().cells[at(axis)] ? 0.5 : 1;
+}
+
 double weight(const Part& part, int component, const Index3& point) {
   double w = 1;
-  for (int a = 0; a < 3; ++a) {
-    if (part.grid().periodic(a) || between(component, a)) continue;
-    const std::int64_t node = point[at(a)] + part.first()[at(a)];
-    if (node == 0 || node == part.grid().cells[at(a)]) w /= 2;
-  }
+  for (int a = 0; a < 3; ++a) w *= weight(part, component, a, point[at(a)]);
   return w;
 }
 
@@ -91,17 +94,19 @@ std::array<double, 3> dipole_of(const State<T>& state) {
   for (int c = 0; c < 3; ++c) {
     for (const Polarisation<T>& pole : state.polarisations(c)) {
       const Box box = intersection(pole.strength.box(), part.owned(c));
+      std::vector<double> along;
+      for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) {
+        // Of a cylindrical grid, P_r and P_z are times r, and P_y is itself.
+        const bool about = part.grid().cylindrical && c == 1;
+        const double r = about ? static_cast<double>(x + part.first()[0]) * step[0] : 1.0;
+        along.push_back(weight(part, c, 0, x) * r);
+      }
       for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
         for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y) {
-          const T* row = pole.p[0].row(y, z);
+          const T* row = pole.p[0].row(y, z) + box.lower[0];
           double sum = 0;
-          for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) {
-            // Of a cylindrical grid, P_r and P_z are times r, and P_y is itself.
-            const double r =
-                part.grid().cylindrical && c == 1 ? static_cast<double>(x + part.first()[0]) * step[0] : 1.0;
-            sum += weight(part, c, {x, y, z}) * r * row[x];
-          }
-          moment[at(c)] += sum;
+          for (std::size_t x = 0; x < along.size(); ++x) sum += along[x] * row[x];
+          moment[at(c)] += weight(part, c, 1, y) * weight(part, c, 2, z) * sum;
         }
     }
     moment[at(c)] *= step[0] * step[1] * step[2];

@@ -110,8 +110,8 @@ template <class T>
 void State<T>::set_coefficients(const Matter& matter, bool smooth) {
   const YeeGrid& grid = part_.grid();
   const double dt = grid.time_step;
-  const auto coefficients_of = [dt](const Matter::Local& local) {
-    const double loss = local.conductivity * dt / 2 * local.inverse_permittivity;
+  const auto coefficients_of = [dt](const Matter::Local& local, double more = 0) {
+    const double loss = (local.conductivity + more) * dt / 2 * local.inverse_permittivity;
     return std::array<double, 2>{dt * local.inverse_permittivity / (1 + loss), (1 - loss) / (1 + loss)};
   };
   const std::size_t poles = matter.poles().size();
@@ -140,11 +140,8 @@ void State<T>::set_coefficients(const Matter& matter, bool smooth) {
           if (grid.periodic(a)) point[at(a)] = (point[at(a)] + grid.cells[at(a)]) % grid.cells[at(a)];
         const Matter::Local local = matter.local(grid, component, point, smooth);
         const double metric = grid.metric(component, point[0]);
-        Matter::Local here = local;
-        if (component != 1)
-          here.conductivity +=
-              rim_at(grid, point[0], between(component, 0) ? 1 : 0) * metric / local.inverse_permittivity;
-        auto numbers = coefficients_of(here);
+        const double rim = component == 1 ? 0 : rim_at(grid, point[0], between(component, 0) ? 1 : 0);
+        auto numbers = coefficients_of(local, rim * metric / local.inverse_permittivity);
         numbers[0] *= metric;
         for (std::size_t f = 0; f < 2; ++f) {
           const T number = static_cast<T>(numbers[f]);
