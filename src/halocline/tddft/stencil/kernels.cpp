@@ -2,6 +2,7 @@
 /// @file
 /// Instantiates every form of the row kernel, and selects among them.
 #include "halocline/tddft/stencil/detail/kinetic_kernels.hpp"
+#include "halocline/tddft/stencil/detail/local_kernels.hpp"
 
 namespace halocline::tddft::detail {
 namespace {
@@ -59,6 +60,12 @@ SlopeKernels slope_kernels(bool skew) {
           {&divergence_row<1>, &divergence_row<2>},     &kinetic_row<false>,   &kinetic_inner_row<false>,
           {outer<false, false>(), outer<false, true>()}};
 }
+
+RowKernel local_kernel(bool imaginary, bool base) {
+  if (imaginary) return base ? &local_row<true, true> : &local_row<true, false>;
+  return base ? &local_row<false, true> : &local_row<false, false>;
+}
+RowKernel current_density_kernel() { return &current_density_row; }
 
 RowKernel kernel_for(const Form& form) { return form.single ? kernel_of<true>(form) : kernel_of<false>(form); }
 

@@ -102,6 +102,41 @@ void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks,
   }
 }
 
+void apply_local(const Grid& grid, double* out, const double* in, std::int64_t blocks, std::span<const double> v,
+                 std::span<const double> q, const Combination& what) {
+  // 1/2 sum_a (-i D_a + q_a)^2, with -laplacian/2 for the square of -i D_a.
+  const std::vector<Direction> directions = laplacian_directions(grid);
+  const auto points = static_cast<std::size_t>(grid.points());
+  std::vector<double> scaled(points * doubles_per_point);
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const double* block = in + b * grid.points() * doubles_per_point;
+    double* result = out + b * grid.points() * doubles_per_point;
+    const double* base = what.base == nullptr ? nullptr : what.base + b * grid.points() * doubles_per_point;
+    apply(grid, result, block, 1, v, {}, {.factor = what.factor, .shift = what.shift, .base = base,
+                                          .base_factor = what.base_factor});
+    for (std::size_t a = 0; a < 3; ++a)
+      for (int lane = 0; lane < orbital_lanes; ++lane) {
+        const Orbital psi(grid, block, lane), of_scaled(grid, scaled.data(), lane);
+        for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
+          const auto element = static_cast<std::size_t>(psi.element(r));
+          const double here = q[a * points + element / doubles_per_point];
+          scaled[element] = here * psi.at(r).real();
+          scaled[element + 1] = here * psi.at(r).imag();
+        });
+        for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
+          const auto element = static_cast<std::size_t>(psi.element(r));
+          const double here = q[a * points + element / doubles_per_point];
+          const Complex h = 0.5 * here * here * psi.at(r) -
+                            Complex(0, 0.5) * (here * gradient_at(psi, grid, directions, r)[a] +
+                                               gradient_at(of_scaled, grid, directions, r)[a]);
+          const Complex more = what.factor * h;
+          result[element] += more.real();
+          result[element + 1] += more.imag();
+        });
+      }
+  }
+}
+
 void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<double> gradient) {
   const std::vector<Direction> directions = laplacian_directions(grid);
   for (std::int64_t b = 0; b < blocks; ++b)

@@ -264,6 +264,55 @@ struct Stencil::State {
     run(pass, blocks);
   }
 
+  void check_local() const {
+    if (grid.skew())
+      throw core::InvalidArgument(
+          "a vector potential that depends on the place was given on axes that are not orthogonal; take an orthogonal "
+          "cell");
+  }
+
+  LocalMomentum local_momentum(std::span<const double> q) {
+    check_local();
+    check_fields(q.size(), 3);
+    const auto points = static_cast<std::size_t>(box.points());
+    core::AlignedArray<double> block(block_doubles());
+    for (std::size_t i = 0; i < points; ++i)
+      for (std::size_t a = 0; a < 3; ++a)
+        block[static_cast<std::int64_t>(i) * doubles_per_point + static_cast<std::int64_t>(a)] = q[a * points + i];
+    if (halo->under_way() != 0)
+      throw core::InvalidArgument("the halo of a block is under way; apply() it before local_momentum()");
+    halo->begin(block.data());
+    halo->finish();
+    Neighbourhood near;
+    halo->fill(near, block.data());
+    return {grid, box, block.data(), near};
+  }
+
+  void apply_local(double* out, const double* in, std::int64_t blocks, std::span<const double> v,
+                   const LocalMomentum& q, const Combination& what) {
+    check_local();
+    check_fields(v.size(), 1);
+    check_fields(q.energies().size(), 1);
+    if (out == in && blocks > 0)
+      throw core::InvalidArgument("the result was to go where the orbitals stand; give other memory");
+    const double f = part_of_factor(what.factor);
+    Pass pass;
+    pass.out = out;
+    pass.in = in;
+    pass.base = what.base;
+    pass.v = v.data();
+    pass.local = &q;
+    detail::Weights& w = pass.weights;
+    w.potential = f;
+    w.centre = f * (kinetic_centre(directions, {}) - what.shift);
+    w.base = what.base_factor;
+    for (std::size_t d = 0; d < 3; ++d)
+      for (std::size_t j = 0; j < stencil_reach; ++j)
+        w.curvature[d][j] = -0.5 * f * directions[d].weight * curvature_weights[j];
+    pass.kernel = detail::local_kernel(what.factor.imag() != 0, what.base != nullptr);
+    run(pass, blocks);
+  }
+
   /// A pass of a kernel of slopes. @param component  see detail::Row
   Pass slopes_pass(const double* in, std::int64_t component, detail::RowKernel kernel) const {
     Pass pass;
@@ -330,6 +379,31 @@ void Stencil::current(const T* in, std::int64_t blocks, std::span<double> gradie
   pass.gradient = gradient;
   if (between) pass.between = &between;
   state_->run(pass, blocks);
+}
+
+LocalMomentum Stencil::local_momentum(std::span<const double> q) {
+  const core::Region region("stencil local momentum");
+  return state_->local_momentum(q);
+}
+
+void Stencil::apply_local(double* out, const double* in, std::int64_t blocks, std::span<const double> v,
+                          const LocalMomentum& q, const Combination& what) {
+  const core::Region region("stencil");
+  state_->apply_local(out, in, blocks, v, q, what);
+}
+
+void Stencil::add_current_density(std::span<double> current, const double* in,
+                                  std::span<const double, orbital_lanes> factors, const Vec3& k) {
+  const core::Region region("stencil current density");
+  state_->check_local();
+  state_->check_fields(current.size(), 3);
+  std::array<double, doubles_per_point> twice{};
+  for (std::size_t i = 0; i < twice.size(); ++i) twice[i] = factors[i / 2];
+  Pass pass = state_->slopes_pass(in, state_->block_doubles(), detail::current_density_kernel());
+  pass.field = current.data();
+  pass.factors = twice.data();
+  pass.weights.momentum = k;
+  state_->run(pass, 1);
 }
 
 void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, const double* in,

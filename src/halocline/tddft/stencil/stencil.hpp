@@ -13,6 +13,7 @@
 /// report on the optimisation of SALMON for Fugaku.
 
 #include "halocline/tddft/base/orbitals.hpp"
+#include "halocline/tddft/stencil/local_momentum.hpp"
 
 #include <complex>
 #include <functional>
@@ -70,6 +71,26 @@ public:
   template <class T>
   void apply_with_current(T* out, const T* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
                           const CombinationOf<T>& what, std::span<double> gradient);
+
+  /// The form in which apply_local() takes a momentum that depends on the place.
+  /// @param q  shape (3, points) [1/bohr]
+  /// @throws InvalidArgument  axes that are not orthogonal, another length
+  /// Collective over decomposition.space().  Cost: one halo, and 24 sums a point.
+  LocalMomentum local_momentum(std::span<const double> q);
+
+  /// As apply(), with the momentum q(r) (local_momentum.hpp): Hermitian for any q, and that of apply() for a uniform
+  /// one, up to rounding.
+  /// @throws InvalidArgument  as apply(). Collective over decomposition.space().
+  void apply_local(double* out, const double* in, std::int64_t blocks, std::span<const double> v,
+                   const LocalMomentum& q, const Combination& what = {});
+
+  /// Adds a block's contribution to the current density without the term of A(r): factors (Im(psi* grad psi) + k
+  /// |psi|^2). With A n it is the derivative of the kinetic energy of apply_local() with respect to A(r).
+  /// @param current  shape (3, points)
+  /// @throws InvalidArgument  axes that are not orthogonal, another length
+  /// Collective over decomposition.space().  Cost: as current().
+  void add_current_density(std::span<double> current, const double* in, std::span<const double, orbital_lanes> factors,
+                           const Vec3& k);
 
   /// Computes `gradient` as above, shape (blocks, lanes, 3), without applying H. Sums over more than a row are in
   /// double.
@@ -145,6 +166,9 @@ namespace reference {
 /// against it (isolated). The reference for tests of Stencil.
 void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks, std::span<const double> v,
            const Vec3& q, const Combination& what = {});
+/// The same as Stencil::apply_local. @param q  shape (3, points of the grid)
+void apply_local(const Grid& grid, double* out, const double* in, std::int64_t blocks, std::span<const double> v,
+                 std::span<const double> q, const Combination& what = {});
 void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<double> gradient);
 void slopes(const Grid& grid, double* out, const double* in);
 void add_kinetic_operator(const Grid& grid, double* out, const double* in, std::span<const double> fields,

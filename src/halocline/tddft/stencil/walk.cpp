@@ -36,6 +36,10 @@ void place(detail::Row& row, const Pass& pass, const Box& box, std::int64_t numb
     row.kept_begin = std::max<std::int64_t>(pass.kept[number].begin - x, 0);
     row.kept_end = std::min(pass.kept[number].end - x, row.points);
   }
+  if (pass.local != nullptr) {
+    row.links = pass.local->links(number % box.extent[1], number / box.extent[1]) + x * links_per_point;
+    row.energies = pass.local->energies().data() + first;
+  }
 }
 
 }  // namespace
@@ -69,6 +73,10 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
   row.points = tile.extent[0];
   row.component = pass.component;
   row.factors = pass.factors;
+  if (pass.local != nullptr) {
+    row.links_y = pass.local->step_y();
+    row.links_z = pass.local->step_z();
+  }
   if (scratch.windowed) row.ahead = box.extent[0] * doubles_per_point;
   if (scratch.windowed) scratch.window.begin(near, box, tile);
   for (std::int64_t z = tile.offset[2]; z < tile.offset[2] + tile.extent[2]; ++z) {

@@ -8,6 +8,7 @@
 /// If the axes are not orthogonal, everything is read from a copy of the block (padded_block.hpp).
 
 #include "halocline/tddft/base/directions.hpp"
+#include "halocline/tddft/stencil/local_momentum.hpp"
 #include "halocline/tddft/stencil/padded_block.hpp"
 #include "halocline/tddft/stencil/window.hpp"
 
@@ -32,6 +33,7 @@ struct Pass {
   const double* factors = nullptr;  ///< see detail::Row
   const Range* kept = nullptr;      ///< of each row (y, z) of the box, the points whose slopes are stored
   int lanes = orbital_lanes;        ///< orbitals of a block
+  const LocalMomentum* local = nullptr;
   /// Called now and then by the thread that began the pass; absent: not called.
   const std::function<void()>* between = nullptr;
 

@@ -91,6 +91,11 @@ struct Row {
   double* field = nullptr;          ///< scalar fields of the box at the first point, for the kernels of fields
   const double* factors = nullptr;  ///< of each number of a point, for the gradient of the density
   std::int64_t kept_begin = 0, kept_end = 0;  ///< the points of the row whose slopes are stored
+  /// Of a momentum that depends on the place (local_kernels.hpp): links of the first point, the distances to those of
+  /// the next row along y and z [doubles], and q^2/2 at each point.
+  const double* links = nullptr;
+  std::int64_t links_y = 0, links_z = 0;
+  const double* energies = nullptr;
 };
 
 /// A number in every lane.
@@ -414,6 +419,9 @@ struct SlopeKernels {
   RowKernel kinetic, kinetic_inner;                       ///< kinetic_kernels.hpp
   std::array<std::array<RowKernel, 3>, 2> kinetic_outer;  ///< for a real and an imaginary factor, for each axis
 };
+/// Those of local_kernels.hpp, for orthogonal axes.
+RowKernel local_kernel(bool imaginary, bool base);
+RowKernel current_density_kernel();
 SlopeKernels slope_kernels(bool skew);
 
 }  // namespace halocline::tddft::detail
