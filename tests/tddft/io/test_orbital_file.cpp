@@ -222,7 +222,7 @@ TEST_CASE("orbital file: the potentials of earlier steps come back, and damage i
   CHECK(back.earlier_potentials.empty());
 }
 
-TEST_CASE("orbital file: versions 1 and 2, which have no axes, and 1 has no potentials, are read") {
+TEST_CASE("orbital file: versions 1 to 3, which have no light, 1 and 2 no axes, and 1 no potentials, are read") {
   const Scratch file("version1.orbitals");
   Model model = model_of(system_here());
   const State state = some_state(model);
@@ -230,7 +230,7 @@ TEST_CASE("orbital file: versions 1 and 2, which have no axes, and 1 has no pote
   const std::string newest = contents(file.path);
   tddft::detail::OrbitalHeader header = tddft::detail::read_header(tddft::detail::ReadFile(file.path));
   const auto data = static_cast<std::size_t>(tddft::detail::layout_of(header).data);
-  for (const std::uint32_t version : {1u, 2u}) {
+  for (const std::uint32_t version : {1u, 2u, 3u}) {
     header.version = version;
     const std::vector<std::byte> head = tddft::detail::encoded(header);
     std::string bytes(reinterpret_cast<const char*>(head.data()), head.size());

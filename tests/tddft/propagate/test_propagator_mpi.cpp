@@ -278,6 +278,35 @@ TEST_CASE("propagator: a step waits for the same few sums, however many blocks o
   CHECK(one <= 4);
 }
 
+TEST_CASE("propagator: every division gives the same motion in light that depends on the place") {
+  Field field;
+  field.way = Way{2, 1};
+  field.pulses.resize(1);
+  field.pulses[0] = {.amplitude = 0.05, .frequency = 0.6, .duration = 2, .centre = 1, .direction = {1, 0.5, 0}};
+  const PropagateOptions options{.time_step = 0.05, .energy_every = 1};
+  const comm::Communicator world = comm::world();
+  System cell = periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 8, 6, {2, 1, 1}, 2);
+  cell.grid.extent[2] = 12;
+  cell.grid.spacing[2] = 0.7;
+  cell.channels = monkhorst_pack(cell.grid, {2, 1, 1}, {}, false, 2);
+  System box = isolated(12, 0.8, std::make_shared<SoftIon>(2.0, 1.0, 0.4), 2, 1);
+  for (const System& system : {cell, box}) {
+    const Run alone = run_on(comm::Communicator::self(), system, {}, field, options, 4);
+    const LightRecord& there = *alone.records.back().light;
+    for (const ProcessCounts& counts : divisions(world.size(), system)) {
+      CAPTURE(counts.text());
+      const Run divided = run_on(world, system, counts, field, options, 4);
+      check_equal(divided, alone);
+      const LightRecord& here = *divided.records.back().light;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        CHECK(std::abs(here.reflected[axis] - there.reflected[axis]) < 1e-13);
+        CHECK(std::abs(here.transmitted[axis] - there.transmitted[axis]) < 1e-13);
+      }
+      CHECK(here.near_field == doctest::Approx(there.near_field).epsilon(1e-9));
+    }
+  }
+}
+
 TEST_CASE("propagator: a step that is refused is refused on every rank") {
   const comm::Communicator world = comm::world();
   const System system = periodic(std::make_shared<SoftIon>(2.0, 1.0), 4, 8, {2, 2, 2});

@@ -77,11 +77,13 @@ void for_each_state(const Model& model, const OrbitalHeader& header, const Orbit
 /// Density and potentials of a box are the same in all groups of channels and orbitals; one group writes them.
 bool writes_meshes(const Decomposition& decomposition) { return decomposition.box_mates().rank() == 0; }
 
-/// Mesh `number` on this box: first the densities of the spins, then the earlier potentials.
+/// Mesh `number` on this box: first the densities of the spins, then the earlier potentials, then light.
 template <class OneState>
-auto mesh_of(OneState& state, std::int64_t number, int spins, std::int64_t points) {
-  auto& values = number < spins ? state.density : state.earlier_potentials;
-  return std::span(values).subspan(size((number < spins ? number : number - spins) * points), size(points));
+auto mesh_of(OneState& state, std::int64_t number, const OrbitalHeader& header, std::int64_t points) {
+  const std::int64_t potentials = header.spins, light = potentials + header.potentials * header.spins;
+  auto& values = number < potentials ? state.density : number < light ? state.earlier_potentials : state.light;
+  const std::int64_t first = number < potentials ? 0 : number < light ? potentials : light;
+  return std::span(values).subspan(size((number - first) * points), size(points));
 }
 
 }  // namespace
@@ -117,7 +119,7 @@ void write_orbitals(const std::string& path, const Model& model, const State& st
                    });
     if (!writes_meshes(decomposition)) return;
     for (std::int64_t mesh = 0; mesh < layout.meshes; ++mesh) {
-      const auto n = mesh_of(state, mesh, header.spins, box.points());
+      const auto n = mesh_of(state, mesh, header, box.points());
       checksums[size(layout.orbitals + mesh)] = checksum(grid, box, n);
       for_each_run(grid, box, [&](std::int64_t local, std::int64_t global, std::int64_t count) {
         file.write(layout.density + 8 * (mesh * grid.points() + global),
@@ -176,8 +178,9 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
           }
         });
     state.earlier_potentials.resize(size(header.potentials * header.spins * box.points()));
+    state.light.resize(size(header.light * box.points()));
     for (std::int64_t mesh = 0; mesh < layout.meshes; ++mesh) {
-      const auto n = mesh_of(state, mesh, header.spins, box.points());
+      const auto n = mesh_of(state, mesh, header, box.points());
       for_each_run(grid, box, [&](std::int64_t local, std::int64_t global, std::int64_t count) {
         file->read(layout.density + 8 * (mesh * grid.points() + global),
                    std::as_writable_bytes(n.subspan(size(local), size(count))), "DENSITY");
@@ -195,8 +198,9 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
       if (left_out || found[i] == written[i]) continue;
       const std::string record = i < orbitals ? fmt::format("ORBITAL {} of channel {}", i % size(header.states) + 1,
                                                             i / size(header.states) + 1)
-                                 : i < orbitals + size(header.spins) ? "DENSITY"
-                                                                     : "POTENTIALS";
+                                 : i < orbitals + size(header.spins)                           ? "DENSITY"
+                                 : i < orbitals + size((1 + header.potentials) * header.spins) ? "POTENTIALS"
+                                                                                               : "LIGHT";
       throw FileError(path, record,
                       fmt::format("has checksum {:016x} where {:016x} is written: it is damaged; take another copy",
                                   found[i], written[i]));

@@ -104,11 +104,41 @@ void Hamiltonian::move_atoms(const System& system) {
 }
 
 void Hamiltonian::set_vector_potential(const Vec3& a) {
+  local_.reset();
+  with_k_.reset();
   a_ = a;
   std::vector<Vec3> q;
   for (std::size_t channel = 0; channel < channels_.size(); ++channel)
     q.push_back(momentum(static_cast<std::int64_t>(channel)));
   nonlocal_.set_phases(q);
+}
+
+void Hamiltonian::set_local_potential(std::span<const double> a) {
+  const core::Region region("tddft/local vector potential");
+  a_ = {};
+  local_ = stencil_.local_momentum(a);
+  with_k_.reset();
+  std::vector<Vec3> k;
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel)
+    k.push_back(momentum(static_cast<std::int64_t>(channel)));
+  nonlocal_.set_local_phases(k, a);
+}
+
+/// k + A(r) of a channel. Channels follow one after the other, so that one of them is kept.
+const LocalMomentum& Hamiltonian::local_momentum(std::int64_t channel) {
+  const Vec3 k = momentum(channel);
+  if (k == Vec3{}) return *local_;
+  if (!with_k_ || channel_of_k_ != channel) {
+    with_k_ = local_;
+    with_k_->add(k);
+    channel_of_k_ = channel;
+  }
+  return *with_k_;
+}
+
+void Hamiltonian::apply_kinetic(std::int64_t channel, double* out, const double* in, std::span<const double> v) {
+  if (local_) return stencil_.apply_local(out, in, 1, v, local_momentum(channel));
+  stencil_.apply(out, in, 1, v, momentum(channel));
 }
 
 void Hamiltonian::set_spin_potential(const Vec3& b) {
@@ -144,7 +174,13 @@ void Hamiltonian::apply_some(std::int64_t channel, T* out, const T* in, std::int
   }
   {
     core::Region region("tddft/stencil");
-    stencil_.apply(out, in, blocks, potential_of(channel), momentum(channel), what);
+    if (!local_)
+      stencil_.apply(out, in, blocks, potential_of(channel), momentum(channel), what);
+    else if constexpr (std::is_same_v<T, double>)
+      stencil_.apply_local(out, in, blocks, potential_of(channel), local_momentum(channel), what);
+    else
+      throw core::InvalidArgument(
+          "a vector potential that depends on the place was to act on orbitals in float; give them in double");
   }
   if (!nonlocal_.empty()) {
     core::Region region("tddft/nonlocal");

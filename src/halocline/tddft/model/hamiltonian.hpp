@@ -14,6 +14,7 @@
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 #include "halocline/tddft/stencil/stencil.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -36,6 +37,13 @@ public:
   /// Also sets the phases of the projectors. Cost: a factorised phase for each point near an atom and each channel.
   void set_vector_potential(const Vec3& a);
   const Vec3& vector_potential() const noexcept { return a_; }
+  /// A vector potential A(r) that depends on the place, instead of the uniform one, until set_vector_potential().
+  /// @param a  shape (3, points of the box) [1/bohr]
+  /// @throws InvalidArgument  axes that are not orthogonal
+  /// Collective over Decomposition::space().  Cost: one halo, 12 numbers a point, and a phase for each point near an
+  /// atom and channel.
+  void set_local_potential(std::span<const double> a);
+  bool local() const noexcept { return local_.has_value(); }
   /// A further vector potential, of the opposite sign for electrons of spin down; zero at first. Cost: as above.
   void set_spin_potential(const Vec3& b);
   /// Computes the projectors anew, for the positions of `system`; everything else of it must be as at the construction.
@@ -51,6 +59,10 @@ public:
   template <class T>
   void apply(std::int64_t channel, T* out, const T* in, std::int64_t blocks, const CombinationOf<T>& what = {});
 
+  /// out = (kinetic energy + v) in, for one block in double, without projectors and shift. @param v  shape (points,)
+  /// Collective over Decomposition::space().
+  void apply_kinetic(std::int64_t channel, double* out, const double* in, std::span<const double> v);
+
   /// The number of blocks that apply() processes together, and that a caller should take together through several
   /// applications. If the box is divided, these are all `blocks`, so that the halo exchange of one block overlaps with
   /// the work on another. Otherwise they are as many as fit in the cache, so that threads are woken once for many small
@@ -59,7 +71,7 @@ public:
 
   Stencil& stencil() noexcept { return stencil_; }
   Nonlocal& nonlocal() noexcept { return nonlocal_; }
-  /// k + A of a local channel, with the spin potential.
+  /// k + A of a local channel, with the spin potential; without A where it depends on the place.
   Vec3 momentum(std::int64_t channel) const noexcept;
   int spin(std::int64_t channel) const noexcept;
   /// Bounds of the spectrum of H for the present potential and vector potential, over all channels [hartree]: the
@@ -70,6 +82,7 @@ public:
 
 private:
   std::span<const double> potential_of(std::int64_t channel) const noexcept;
+  const LocalMomentum& local_momentum(std::int64_t channel);
   void add_kinetic_operator(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
                             const Combination& what);
   template <class T>
@@ -87,6 +100,9 @@ private:
   core::AlignedArray<double> kinetic_scratch_;
   bool flowing_ = false;  ///< u was given
   Vec3 a_{}, spin_a_{};
+  std::optional<LocalMomentum> local_;   ///< A(r), if it depends on the place
+  std::optional<LocalMomentum> with_k_;  ///< the same with the k of one channel
+  std::int64_t channel_of_k_ = -1;       ///< that channel
 };
 
 }  // namespace halocline::tddft

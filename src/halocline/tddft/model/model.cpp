@@ -415,7 +415,7 @@ Energies Model::energies(const State& state) {
     const std::vector<double> factors = weights(state, channel);
     for (std::int64_t block = 0; block < blocks; ++block) {
       const double* psi = orbitals.read(channel, block);
-      hamiltonian_.stencil().apply(out.data(), psi, 1, nothing, hamiltonian_.momentum(channel));
+      hamiltonian_.apply_kinetic(channel, out.data(), psi, nothing);
       std::array<double, orbital_lanes> product{};
       for (std::int64_t i = 0; i < out.size(); ++i) product[size(i % doubles_per_point / 2)] += psi[i] * out[i];
       for (int lane = 0; lane < orbital_lanes; ++lane)

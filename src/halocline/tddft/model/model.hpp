@@ -26,6 +26,7 @@ struct Energies {
 };
 
 inline constexpr std::int64_t most_earlier_potentials = 2;
+inline constexpr std::int64_t light_meshes = 21;  ///< of light that depends on the place: propagate/local_light.hpp
 
 /// The electrons.
 struct State {
@@ -38,6 +39,9 @@ struct State {
   /// Of a propagation: potentials of earlier steps, the latest first, for the extrapolation (propagator.hpp); shape (up
   /// to most_earlier_potentials, Model::potential_numbers()) [hartree]. A checkpoint keeps them.
   std::vector<double> earlier_potentials;
+  /// Of a propagation in light that depends on the place: what a continued run needs of it, shape (light_meshes,
+  /// points); else empty. A checkpoint keeps it.
+  std::vector<double> light;
 };
 
 /// The fields of the electrons from which a potential follows.

@@ -10,6 +10,7 @@
 #include "halocline/tddft/base/grid.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,17 @@ struct Response {
   double front = 1, behind = 1;  ///< of a film: the refractive indices of the media before and behind it
 };
 
+/// The way of light whose vector potential depends on the place: local_light.hpp.
+struct Way {
+  int axis = 2;
+  int direction = 1;  ///< +1 or -1: towards larger or smaller coordinates
+};
+
 struct Field {
   Gauge gauge = Gauge::velocity;
   Response response;
+  /// Light that travels, and is answered by the current density j(r); absent: the same everywhere.
+  std::optional<Way> way;
   Vec3 kick{};  ///< momentum given to every electron [1/bohr]
   /// Two spins: electrons of spin down get the opposite momentum. A closed shell then answers with its spin, in its
   /// triplet excitations.

@@ -59,6 +59,16 @@ void Propagator::set_next_potential(const Vec3& a) {
   work_->induced->give(a);
 }
 
+void Propagator::hold_light() {
+  if (work_->light) work_->state.light = work_->light->saved(work_->current_density);
+}
+
+std::span<const double> Propagator::current_density() const noexcept { return work_->current_density; }
+
+std::span<const double> Propagator::local_potential() const noexcept {
+  return work_->light ? work_->light->now() : std::span<const double>();
+}
+
 Vec3 Propagator::driving_current() const { return work_->driving_current(); }
 
 Record Propagator::step() {
@@ -66,6 +76,10 @@ Record Propagator::step() {
   const comm::SolveUnderWay under_way(w.model.decomposition().world());
   if (!w.kicked) kick();
   if (w.induced) w.induced->begin_step(w.driving_current());
+  if (w.light) {
+    w.mean_potential_before = w.mean_potential;
+    w.light->begin_step(w.time(), w.current_density);
+  }
   w.move_ions_before();
   w.current_of_checkpoint.reset();
   if (w.options.scheme == "midpoint")
@@ -76,6 +90,7 @@ Record Propagator::step() {
     w.etrs_step();
   ++w.steps;
   if (w.induced) w.induced->end_step();
+  if (w.light) w.end_light();
   w.move_ions_after();
   const double lost = w.absorber ? 0 : w.first_norm - w.norm, won = w.norm - w.first_norm;
   if (!(std::max(lost, won) <= 0.01 * w.first_norm))
@@ -115,6 +130,12 @@ void Propagator::resume(std::int64_t steps_done, double first_norm, const IonRec
                                         "the first step",
                                         steps_done, w.steps));
   });
+  comm::on_every_rank(w.model.decomposition().world(), [&] {
+    if (w.light && steps_done > 0 && w.state.light.empty())
+      throw InvalidArgument(fmt::format("the light depends on the place, and resume at step {} was asked for with a "
+                                        "state without it; take the checkpoint of such a run",
+                                        steps_done));
+  });
   w.steps = steps_done;
   w.kicked = true;
   if (w.options.scheme != "midpoint") w.state.earlier_potentials.clear();
@@ -125,7 +146,15 @@ void Propagator::resume(std::int64_t steps_done, double first_norm, const IonRec
   w.h().set_spin_potential(w.spin_potential());
   w.set_vector_potential(w.vector_potential(w.time()));
   if (atoms != nullptr) w.ions->resume(atoms->positions, atoms->velocities);
+  std::vector<double> current_there;
+  if (w.light && steps_done > 0) {
+    current_there = w.light->restore(w.time(), w.state.light);
+    w.mean_potential = w.light->record().mean;
+    w.light_set.reset();
+  }
   w.measure();
+  // The sums of a step add in another order than those of a measurement.
+  if (!current_there.empty()) w.current_density = std::move(current_there);
   if (first_norm > 0) w.first_norm = first_norm;
 }
 

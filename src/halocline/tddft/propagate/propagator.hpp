@@ -26,6 +26,7 @@
 #include "halocline/tddft/propagate/absorber.hpp"
 #include "halocline/tddft/propagate/field.hpp"
 #include "halocline/tddft/propagate/induced_field.hpp"
+#include "halocline/tddft/propagate/local_light.hpp"
 #include "halocline/tddft/propagate/moving_ions.hpp"
 
 #include <cstdint>
@@ -56,8 +57,8 @@ struct PropagateOptions {
 struct Record {
   std::int64_t step = 0;
   double time = 0;          ///< [a.u.]
-  Vec3 vector_potential{};  ///< A at this time (velocity gauge; zero in the length gauge)
-  Vec3 electric_field{};    ///< E at this time, with the induced field
+  Vec3 vector_potential{};  ///< A at this time (velocity gauge; zero in the length gauge); a mean if it depends on r
+  Vec3 electric_field{};    ///< E at this time, with the induced field; half a step earlier if A depends on r
   Vec3 spin_current{};      ///< the same of spin up minus spin down; 0 with one spin
   Vec3 current{};           ///< particle current density of the electrons, mean over the cell [a.u.]
   Vec3 dipole{};            ///< integral of n r [bohr]; minus the electrons' charge moment; isolated boxes only
@@ -72,6 +73,7 @@ struct Record {
   double prediction_error = 0;
   std::optional<IonRecord> ions;         ///< if they move
   std::optional<InducedRecord> induced;  ///< if the light answers the current
+  std::optional<LightRecord> light;      ///< if it depends on the place
   double field_energy = 0;               ///< of the induced field in the cell [hartree]; not part of `energy`
 };
 
@@ -103,6 +105,14 @@ public:
   /// With Response::Geometry::given: A at the end of the next step, the same on every rank.
   /// @throws InvalidArgument  another response, or a number that is not finite. Collective: no.
   void set_next_potential(const Vec3& a);
+  /// Puts into the state what a continued run needs of light that depends on the place (State::light); nothing without
+  /// such light. Call before the state is written. Collective: no.
+  void hold_light();
+  /// The particle current density j(r) of light that depends on the place, shape (3, points of the box) [a.u.]; else
+  /// empty.
+  std::span<const double> current_density() const noexcept;
+  /// A(r) of such light at the present time, shape (3, points of the box) [a.u.]; else empty.
+  std::span<const double> local_potential() const noexcept;
   /// The particle current density that drives the field at the present time, with the ions' part [a.u.].
   Vec3 driving_current() const;
   /// One step. Moving atoms are at their places of this time when a whole number of ion steps is done, and in the
@@ -121,7 +131,8 @@ public:
   /// @param first_norm  number of electrons at the first step of the run, the reference for the loss of norm; 0: the
   ///                    present number
   /// @param atoms       if they move: their positions and velocities of that step
-  /// @param induced     if the light answers the current: the induced field of that step
+  /// @param induced     if the light answers the current: the induced field of that step; of light that depends on the
+  ///                    place the state has it
   /// @throws InvalidArgument  on every rank: called after the first step here, a negative number, or atoms that do not
   ///                          fit
   void resume(std::int64_t steps_done, double first_norm = 0, const IonRecord* atoms = nullptr,

@@ -23,6 +23,7 @@
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/pseudopotential/detail/local_potential.hpp"
 #include "halocline/tddft/pseudopotential/detail/nonlocal_kernels.hpp"
 #include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
 
@@ -84,7 +85,8 @@ struct Nonlocal::State {
     const Shape& shape = shape_of(s);
     const auto with = [&](const core::AlignedArray<T>& values, const std::vector<core::AlignedArray<T>>& of_channels) {
       const bool turned = phased[at(channel_under_way)] != 0;
-      const T* phase = turned ? of_channels[at(channel_under_way)].data() + 2 * shape.first_point : nullptr;
+      const std::int64_t first_point = local ? local_first[s] : shape.first_point;
+      const T* phase = turned ? of_channels[at(channel_under_way)].data() + 2 * first_point : nullptr;
       return detail::SphereView<T>{all.spheres[s].index.data(), values.data(), shape.count, phase};
     };
     if constexpr (std::is_same_v<T, float>)
@@ -129,6 +131,10 @@ struct Nonlocal::State {
   /// and whether these are those of its q.
   std::vector<core::AlignedArray<float>> float_values, float_phases;
   std::vector<char> float_phased;
+  /// A vector potential that depends on the place: every sphere has phases of its own, from these points on.
+  bool local = false;
+  std::vector<std::int64_t> local_first;
+  std::vector<detail::LinearFit> fits;  ///< of each atom; made when first needed
 
   std::int64_t channel_under_way = 0, blocks_under_way = 0;
   const void* in_under_way = nullptr;
@@ -156,6 +162,8 @@ Nonlocal::State::State(const System& system, const Decomposition& decomposition)
 void Nonlocal::State::place(const System& system, const Decomposition& decomposition) {
   all = detail::make_spheres(system, decomposition);
   float_values.clear();
+  fits.clear();
+  local = false;
   empty = true;
   positions.clear();
   for (const Atom& atom : system.atoms) {
@@ -355,7 +363,7 @@ void Nonlocal::set_phases(std::span<const Vec3> q) {
 #pragma omp parallel for schedule(static) if (state.all.phase_points * channels >= 4 * work_for_threads)
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     const std::size_t c = at(channel);
-    if (state.q[c] == q[c]) continue;
+    if (!state.local && state.q[c] == q[c]) continue;
     state.q[c] = q[c];
     state.phased[c] = q[c] != Vec3{} ? 1 : 0;
     state.float_phased[c] = 0;
@@ -364,6 +372,71 @@ void Nonlocal::set_phases(std::span<const Vec3> q) {
       state.phases[c] = core::AlignedArray<double>(2 * state.all.phase_points);
     for (const Shape& shape : state.all.shapes)
       detail::fill_phases(shape, state.grid, q[c], state.phases[c].data() + 2 * shape.first_point);
+  }
+  state.local = false;
+}
+
+void Nonlocal::set_local_phases(std::span<const Vec3> k, std::span<const double> a) {
+  State& state = *state_;
+  assert(k.size() == state.q.size() && a.size() == 3 * at(state.points) && state.in_under_way == nullptr);
+  if (state.empty) return;
+  if (state.fits.empty()) state.fits = detail::make_fits(state.all, state.positions.size(), state.space);
+  const std::vector<detail::LinearPotential> around = detail::fitted(state.all, state.fits, a, state.space);
+  state.local_first.clear();
+  std::int64_t points = 0;
+  for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
+    state.local_first.push_back(points);
+    points += state.shape_of(s).padded;
+  }
+  for (std::size_t c = 0; c < k.size(); ++c) {
+    state.phased[c] = 1;
+    state.float_phased[c] = 0;
+    if (state.phases[c].size() < 2 * points) state.phases[c] = core::AlignedArray<double>(2 * points);
+  }
+  const auto spheres = static_cast<std::int64_t>(state.all.spheres.size());
+  const std::int64_t work = spheres * static_cast<std::int64_t>(k.size());
+#pragma omp parallel for schedule(static) if (points * static_cast<std::int64_t>(k.size()) >= 4 * work_for_threads)
+  for (std::int64_t i = 0; i < work; ++i) {
+    const std::size_t c = at(i / spheres), s = at(i % spheres);
+    const detail::LinearPotential& here = around[at(state.all.spheres[s].atom)];
+    const Vec3 q{k[c][0] + here.value[0], k[c][1] + here.value[1], k[c][2] + here.value[2]};
+    detail::fill_curved_phases(state.shape_of(s), state.grid, q, here.slope,
+                               state.phases[c].data() + 2 * state.local_first[s]);
+  }
+  state.local = true;
+}
+
+void Nonlocal::add_phase_moments(std::span<const double> weights, std::span<PhaseMoments> moments) {
+  State& state = *state_;
+  assert(state.in_under_way != nullptr && state.numbers == doubles_per_point);
+  assert(weights.size() == at(state.blocks_under_way) * orbital_lanes && moments.size() == state.positions.size());
+  state.wait();
+  state.couple(0, state.all.spheres.size(), -2 * state.grid.point_volume() * state.grid.point_volume());
+  const auto spheres = static_cast<std::int64_t>(state.all.spheres.size());
+  // Each atom has at most one sphere here.
+#pragma omp parallel for schedule(static) if (state.points_near_atoms * state.blocks_under_way >= work_for_threads)
+  for (std::int64_t i = 0; i < spheres; ++i) {
+    const std::size_t s = at(i);
+    PhaseMoments& sum = moments[at(state.all.spheres[s].atom)];
+    for (std::int64_t block = 0; block < state.blocks_under_way; ++block)
+      state.for_projectors<double>(s, [&](auto n, auto with_phase, int first_here,
+                                          const detail::SphereView<double>& part) {
+        detail::add_phase_moments<n, with_phase>(
+            sum.data(), state.block_of<double>(block),
+            state.coefficients.data() + state.line(s, block) + doubles_per_point * first_here, part,
+            weights.data() + block * orbital_lanes, state.shape_of(s).displacements.data(), state.shape_of(s).points);
+      });
+  }
+  state.in_under_way = nullptr;
+}
+
+void Nonlocal::add_current_density(std::span<double> current, std::span<const PhaseMoments> moments) const {
+  const State& state = *state_;
+  assert(current.size() == 3 * at(state.points) && moments.size() == state.positions.size());
+  for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
+    const detail::Sphere& sphere = state.all.spheres[s];
+    detail::add_adjoint(current, state.shape_of(s), sphere.index, state.fits[at(sphere.atom)], moments[at(sphere.atom)],
+                        state.grid.point_volume());
   }
 }
 

@@ -12,12 +12,17 @@
 
 #include "halocline/tddft/base/orbitals.hpp"
 
+#include <array>
 #include <complex>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace halocline::tddft {
+
+/// Derivatives of the nonlocal energy with respect to the phases of an atom's points: moments of first and second order
+/// in the displacement, x y z and xx yy zz xy xz yz.
+using PhaseMoments = std::array<double, 9>;
 
 /// The ranks of space() must call the collective members in the same order, with the same channels and blocks. Members
 /// with a type T take blocks in double or in float, of shape (points, lanes_of<T>, 2) each; sums over processes are in
@@ -46,6 +51,26 @@ public:
   /// Collective: no.  Cost: two complex products for each point near atoms and channel; a few per cent of one
   /// application.
   void set_phases(std::span<const Vec3> q);
+
+  /// Sets the phases exp(i (k r + integral of A from the atom along a straight line)) for each local channel and atom,
+  /// for a vector potential A(r) that depends on the place. Around each atom A is taken as the linear function that
+  /// fits it best, with the weight (1 - r^2/R^2)^2, so that the phase is k d + A d + d (grad A) d / 2 at the
+  /// displacement d. A uniform magnetic field has no part in it, and A = grad chi with a quadratic chi is exact. Until
+  /// the next set_phases().
+  /// @param k  shape (local channels,) [1/bohr]
+  /// @param a  shape (3, points of the box) [1/bohr]
+  /// Collective over space().  Cost: 16 bytes for each point near an atom and channel; two complex products for each.
+  void set_local_phases(std::span<const Vec3> k, std::span<const double> a);
+  /// Call after begin(), as finish_velocity(). Adds the contributions of the orbitals and of this process's points.
+  /// @param weights  shape (blocks, 4): occupation times weight of the k-point
+  /// @param moments  shape (atoms,)
+  void add_phase_moments(std::span<const double> weights, std::span<PhaseMoments> moments);
+  /// Adds the current density of the nonlocal part: its energy's derivative with respect to A(r), with the phases of
+  /// set_local_phases().
+  /// @param current  shape (3, points of the box) [1/bohr^2, hartree]
+  /// @param moments  shape (atoms,): sums over the world
+  /// Collective: no.
+  void add_current_density(std::span<double> current, std::span<const PhaseMoments> moments) const;
 
   /// begin() and finish() are the two halves of apply(), so that the caller can compute between them. begin() computes
   /// the projections of `in` and starts their sums over processes. At most one may be in progress.

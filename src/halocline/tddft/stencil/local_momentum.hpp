@@ -34,7 +34,9 @@ public:
 
   /// Links of the point x = 0 of a row, with those of the four points before it; and the distances to the links of the
   /// next row along y and z [doubles].
-  const double* links(std::int64_t y, std::int64_t z) const noexcept { return links_.data() + start_ + y * y_ + z * z_; }
+  const double* links(std::int64_t y, std::int64_t z) const noexcept {
+    return links_.data() + start_ + y * y_ + z * z_;
+  }
   std::int64_t step_y() const noexcept { return y_; }
   std::int64_t step_z() const noexcept { return z_; }
   /// q^2/2 at each point of the box [hartree].

@@ -120,6 +120,7 @@ std::vector<std::byte> packed(const OrbitalHeader& h) {
   out.put(h.point.time_step);
   out.put(static_cast<std::uint32_t>(h.point.kicked));
   if (h.version > 1) out.put(h.potentials);
+  if (h.version > 3) out.put(h.light);
   for (const std::int64_t extent : h.grid.extent) out.put(extent);
   out.put(h.grid.spacing);
   if (h.version > 2)
@@ -165,6 +166,7 @@ OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes, st
   h.point.time_step = in.get<double>();
   h.point.kicked = in.get<std::uint32_t>() != 0;
   if (version > 1) h.potentials = in.get<std::int64_t>();
+  if (version > 3) h.light = in.get<std::int64_t>();
   for (std::int64_t& extent : h.grid.extent) extent = in.get<std::int64_t>();
   h.grid.spacing = in.vector();
   if (version > 2)
@@ -200,9 +202,10 @@ OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes, st
   // A checksum does not protect against a forged file: check the numbers before they are used as sizes.
   const auto sensible = [](std::int64_t n, std::int64_t most) { return n >= 1 && n <= most; };
   const bool sizes =
-      h.potentials >= 0 && h.potentials <= 8 * most_earlier_potentials && sensible(h.states, 1 << 20) &&
-      sensible(h.spins, 2) && sensible(h.grid.extent[0], 1 << 13) && sensible(h.grid.extent[1], 1 << 13) &&
-      sensible(h.grid.extent[2], 1 << 13) && sensible(static_cast<std::int64_t>(h.channels.size()), 1 << 20) &&
+      h.potentials >= 0 && h.potentials <= 8 * most_earlier_potentials && (h.light == 0 || h.light == light_meshes) &&
+      sensible(h.states, 1 << 20) && sensible(h.spins, 2) && sensible(h.grid.extent[0], 1 << 13) &&
+      sensible(h.grid.extent[1], 1 << 13) && sensible(h.grid.extent[2], 1 << 13) &&
+      sensible(static_cast<std::int64_t>(h.channels.size()), 1 << 20) &&
       static_cast<double>(h.grid.points()) * static_cast<double>(h.states) * static_cast<double>(h.channels.size()) <
           0x1p56;
   if (!sizes) throw FileError(path, "HEADER", "has impossible sizes; take another copy");
@@ -276,6 +279,8 @@ OrbitalHeader header_of(const Model& model, const State& state, const RunPoint& 
   h.eigenvalues = state.eigenvalues;
   const std::int64_t mesh = system.spins * model.decomposition().box().points();
   h.potentials = static_cast<std::int64_t>(state.earlier_potentials.size()) / mesh;
+  h.light =
+      static_cast<std::int64_t>(state.light.size()) / std::max<std::int64_t>(1, model.decomposition().box().points());
   return h;
 }
 
@@ -296,7 +301,7 @@ FileLayout layout_of(const OrbitalHeader& header) {
   const auto header_bytes = preamble_bytes + static_cast<std::int64_t>(packed(header).size());
   FileLayout layout;
   layout.orbitals = static_cast<std::int64_t>(header.channels.size()) * header.states;
-  layout.meshes = (1 + header.potentials) * header.spins;
+  layout.meshes = (1 + header.potentials) * header.spins + header.light;
   layout.data = (header_bytes + page - 1) / page * page;
   layout.density = layout.data + 16 * header.grid.points() * layout.orbitals;
   layout.checksums = layout.density + 8 * header.grid.points() * layout.meshes;

@@ -30,8 +30,9 @@ inline std::uint64_t checksum_term(std::uint64_t index, double re, double im) no
   return scrambled(scrambled(place ^ std::bit_cast<std::uint64_t>(re)) ^ std::bit_cast<std::uint64_t>(im));
 }
 
-/// Version of the format. Version 1 has no earlier potentials, versions 1 and 2 have orthogonal axes; they can be read.
-inline constexpr std::uint32_t newest_version = 3;
+/// Version of the format. Version 1 has no earlier potentials, versions 1 and 2 have orthogonal axes, versions 1 to 3
+/// have no light; they can be read.
+inline constexpr std::uint32_t newest_version = 4;
 
 /// The properties of a species on which two runs must agree.
 struct SpeciesMark {
@@ -45,6 +46,7 @@ struct OrbitalHeader {
   std::uint32_t version = newest_version;  ///< of the format
   RunPoint point;
   std::int64_t potentials = 0;  ///< number of earlier potentials of a propagation, times their parts; 0 in version 1
+  std::int64_t light = 0;       ///< meshes of light that depends on the place (State::light); 0 before version 4
   Grid grid;
   int spins = 1;
   std::int64_t states = 0;
@@ -61,10 +63,10 @@ struct OrbitalHeader {
 /// Offsets of the parts of a file [bytes].
 struct FileLayout {
   std::int64_t orbitals = 0;   ///< number of orbitals
-  std::int64_t meshes = 0;     ///< number of meshes that follow them: densities and potentials
+  std::int64_t meshes = 0;     ///< number of meshes that follow them: densities, potentials and light
   std::int64_t data = 0;       ///< orbitals [channel][state][z][y][x] (re, im)
-  std::int64_t density = 0;    ///< [spin][z][y][x], then the earlier potentials [number][spin][z][y][x]
-  std::int64_t checksums = 0;  ///< [channel][state], then [spin], then [number][spin], 64 bits each
+  std::int64_t density = 0;    ///< [spin][z][y][x], then the earlier potentials [number][spin][z][y][x], then light
+  std::int64_t checksums = 0;  ///< [channel][state], then of the meshes in their order, 64 bits each
   std::int64_t size = 0;       ///< of the file
 };
 

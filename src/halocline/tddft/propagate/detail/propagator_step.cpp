@@ -98,6 +98,10 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
                                         dt, limit, options.scheme, largest, 0.9 * taylor4_limit / largest));
   });
   if (field.response.geometry != Response::Geometry::transverse) induced.emplace(field.response, dt);
+  if (field.way) {
+    light.emplace(model, field, dt);
+    measure();
+  }
   if (options.absorber.width > 0) absorber.emplace(options.absorber, model.decomposition(), dt);
   order = etrs ? order_for(0.5 * dt * largest, options.exponential_tolerance) : 4;
   if (etrs) half = state.orbitals;
@@ -134,7 +138,83 @@ Vec3 Propagator::Work::driving_current() const {
 }
 
 void Propagator::Work::set_vector_potential(const Vec3& a) {
-  if (h().vector_potential() != a) h().set_vector_potential(a);
+  if (h().local() || h().vector_potential() != a) h().set_vector_potential(a);
+}
+
+/// Sets A(r) of a moment of the present step in H, and nothing if it is there.
+void Propagator::Work::set_light(Moment moment) {
+  if (light_set == moment) return;
+  if (moment == Moment::middle) {
+    std::vector<double> mean(light->now().begin(), light->now().end());
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = 0.5 * (mean[i] + light->next()[i]);
+    h().set_local_potential(mean);
+  } else {
+    h().set_local_potential(moment == Moment::beginning ? light->now() : light->next());
+  }
+  light_set = moment;
+}
+
+/// The current density of the orbitals in the present A(r), without the term of A, and what that of the projectors
+/// follows from.
+void Propagator::Work::sum_local_current() {
+  const core::Region region("tddft/current density");
+  const std::size_t points = channel_density.size(), atoms = model.system().atoms.size();
+  orbital_current.assign(3 * size(model.system().spins) * points, 0.0);
+  phase_moments.assign(size(model.system().spins) * atoms, PhaseMoments{});
+  std::get<1>(exponential)
+      .visit(state.orbitals,
+             [&](std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights, bool) {
+               const std::size_t spin = size(h().spin(channel));
+               const bool projectors = !h().nonlocal().empty();
+               if (projectors) h().nonlocal().begin(channel, psi, blocks);
+               for (std::int64_t block = 0; block < blocks; ++block) {
+                 h().stencil().add_current_density(std::span(orbital_current).subspan(3 * spin * points, 3 * points),
+                                                   psi + block * static_cast<std::int64_t>(points) * doubles_per_point,
+                                                   weights.subspan(size(block * orbital_lanes)).first<orbital_lanes>(),
+                                                   h().momentum(channel));
+                 if (density_sum) density_sum->advance();
+               }
+               if (projectors)
+                 h().nonlocal().add_phase_moments(weights, std::span(phase_moments).subspan(spin * atoms, atoms));
+             });
+  current_summed = true;
+}
+
+/// The whole current density, with the density at the same time.
+void Propagator::Work::finish_local_current() {
+  const core::Region region("tddft/current density");
+  const std::size_t points = channel_density.size(), atoms = model.system().atoms.size();
+  model.decomposition().box_mates().sum(orbital_current);
+  if (!h().nonlocal().empty()) {
+    model.decomposition().world().sum(
+        std::span(reinterpret_cast<double*>(phase_moments.data()), 9 * phase_moments.size()));
+    for (std::size_t spin = 0; spin < size(model.system().spins); ++spin)
+      h().nonlocal().add_current_density(std::span(orbital_current).subspan(3 * spin * points, 3 * points),
+                                         std::span<const PhaseMoments>(phase_moments).subspan(spin * atoms, atoms));
+  }
+  current_density.assign(3 * points, 0.0);
+  const std::span<const double> a = light_set == Moment::end ? light->next() : light->now();
+  Vec3 of_spin{};
+  for (std::size_t spin = 0; spin < size(model.system().spins); ++spin)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double sign = spin == 0 ? 1.0 : -1.0;
+      const double* of_orbitals = orbital_current.data() + (3 * spin + axis) * points;
+      for (std::size_t i = 0; i < points; ++i) {
+        const double j = of_orbitals[i] + a[axis * points + i] * state.density[spin * points + i];
+        current_density[axis * points + i] += j;
+        of_spin[axis] += sign * j;
+      }
+    }
+  spin_current_sum = of_spin;
+}
+
+/// The step is done.
+void Propagator::Work::end_light() {
+  light->end_step();
+  if (light_set == Moment::end)
+    light_set = Moment::beginning;
+  else
+    light_set.reset();
 }
 
 /// That of a spin kick which has been given.
@@ -254,6 +334,7 @@ void Propagator::Work::finish_density() {
 /// Completes the current for A at the end of the step. If the step used another A, the current is summed now; if atoms
 /// arrive, they do so now, and the current is summed with the orbitals' part in the forces.
 void Propagator::Work::finish_current(const Vec3& a) {
+  if (light) return sum_local_current();
   set_vector_potential(a);
   if (!current_summed && ions_arrive()) {
     ions->to_end(dt * ions->every());
@@ -281,7 +362,21 @@ void Propagator::Work::finish_current(const Vec3& a) {
 void Propagator::Work::sum_up() {
   core::Region region("tddft/sums of a step");
   const Decomposition& decomposition = model.decomposition();
-  const Vec3 &j = current.part(), &l = current.turning_part();
+  Vec3 j = current.part();
+  Vec3 of_spin_here = current.spin_part();
+  const Vec3& l = current.turning_part();
+  if (light) {
+    finish_local_current();
+    // Processes with the same box hold the same current density.
+    const std::size_t points = channel_density.size();
+    const double volume = decomposition.box_mates().rank() == 0 ? decomposition.grid().point_volume() : 0.0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      j[axis] = 0;
+      for (std::size_t i = 0; i < points; ++i) j[axis] += current_density[axis * points + i];
+      j[axis] *= volume;
+      of_spin_here[axis] = spin_current_sum[axis] * volume;
+    }
+  }
   std::array<double, numbers_of_a_step> sums{j[0], j[1], j[2]};
   if (decomposition.box_mates().rank() == 0) {
     const Moments here = moments(decomposition, state.density);
@@ -289,7 +384,7 @@ void Propagator::Work::sum_up() {
             here.dipole[2], density_change, here.moment, here.spin_dipole[0], here.spin_dipole[1], here.spin_dipole[2]};
   }
   std::ranges::copy(l, sums.begin() + 12);
-  std::ranges::copy(current.spin_part(), sums.begin() + 15);
+  std::ranges::copy(of_spin_here, sums.begin() + 15);
   sums_of_a_step.sum(std::span<double>(sums));
   const Vec3 total = symmetrised({sums[0], sums[1], sums[2]}, model.system().symmetries);
   std::ranges::copy(total, sums.begin());
@@ -313,6 +408,18 @@ void Propagator::Work::sum_up() {
 /// @param trial  for the potential at the end alone
 void Propagator::Work::whole_step(std::span<const double> potential, bool trial) {
   const double t = time();
+  if (light) {
+    set_light(Moment::middle);
+    h().set_potential(potential);
+    exponentiate(dt, 4, false);
+    if (!trial) {
+      set_light(Moment::end);
+      finish_current({});
+    }
+    finish_density();
+    if (!trial) sum_up();
+    return;
+  }
   const auto mean = [](const Vec3& a, const Vec3& b) {
     return Vec3{0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])};
   };
@@ -357,19 +464,25 @@ void Propagator::Work::first_midpoint_step() {
 
 void Propagator::Work::etrs_step() {
   const double t = time();
-  set_vector_potential(vector_potential(t));
+  if (light)
+    set_light(Moment::beginning);
+  else
+    set_vector_potential(vector_potential(t));
   set_potential(v, field.electric_field(t));
   with_exponential([&](auto& series) { series.apply(state.orbitals, 0.5 * dt, order, {}); });
   half.assign(state.orbitals);
   exponentiate(0.5 * dt, order, false);
   finish_density();
-  set_vector_potential(vector_potential(t + dt));
+  if (light)
+    set_light(Moment::end);
+  else
+    set_vector_potential(vector_potential(t + dt));
   std::vector<double> predicted;
   for (int repetition = 0;; ++repetition) {
     predicted = state.density;
     state.orbitals.assign(half);
     set_potential(v, field.electric_field(t + dt));
-    exponentiate(0.5 * dt, order, !ions_arrive());
+    exponentiate(0.5 * dt, order, !light && !ions_arrive());
     finish_density();
     double change = 0;
     for (std::size_t i = 0; i < predicted.size(); ++i) change += std::abs(state.density[i] - predicted[i]);
@@ -399,7 +512,8 @@ void Propagator::Work::move_ions_after() {
 }
 
 void Propagator::Work::measure() {
-  exponentiate(0, 0, true);
+  if (light) set_light(Moment::beginning);
+  exponentiate(0, 0, !light);
   finish_current(h().vector_potential());
   finish_density();
   density_change = 0;
@@ -412,6 +526,12 @@ Record Propagator::Work::record(bool with_energy) {
   r.time = time();
   r.vector_potential = h().vector_potential();
   r.electric_field = electric_field();
+  if (light) {
+    r.light = light->record();
+    r.vector_potential = mean_potential = r.light->mean;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      r.electric_field[axis] = -(r.light->mean[axis] - mean_potential_before[axis]) / dt;
+  }
   if (induced) {
     r.induced = induced->record(driving_current());
     r.field_energy = induced->energy(driving_current(), model.system().grid.volume());

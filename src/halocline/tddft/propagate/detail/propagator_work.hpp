@@ -6,6 +6,7 @@
 #include "halocline/comm/sums/field_sum.hpp"
 #include "halocline/comm/sums/reduction.hpp"
 #include "halocline/tddft/propagate/detail/exponential.hpp"
+#include "halocline/tddft/propagate/local_light.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
 
@@ -21,9 +22,12 @@ struct Propagator::Work {
   Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options,
        std::optional<IonOptions> given_ions);
 
-  /// Leaves the Hamiltonian without the spin potential of this run.
+  /// Leaves the Hamiltonian without the spin potential of this run, and without a vector potential of the place.
   ~Work() {
-    if (spin_potential() != Vec3{}) h().set_spin_potential({});
+    if (spin_potential() != Vec3{})
+      h().set_spin_potential({});
+    else if (h().local())
+      h().set_vector_potential({});
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
@@ -36,6 +40,12 @@ struct Propagator::Work {
   Vec3 electric_field() const;
   Vec3 driving_current() const;
   void set_vector_potential(const Vec3& a);
+  /// Of a step; with light that depends on the place.
+  enum class Moment { beginning, middle, end };
+  void set_light(Moment moment);
+  void sum_local_current();
+  void finish_local_current();
+  void end_light();
   Vec3 spin_potential() const;
   void set_potential(std::span<const double> potential, const Vec3& e);
   void sum_channel(std::int64_t channel);
@@ -88,7 +98,15 @@ struct Propagator::Work {
   /// not part of `v` and H.
   bool ions_arrived = false;
   std::optional<Absorber> absorber;
-  std::optional<InducedField> induced;        ///< if the light answers the current
+  std::optional<InducedField> induced;             ///< if the light answers the current
+  std::optional<LocalLight> light;                 ///< if it depends on the place
+  std::optional<Moment> light_set;                 ///< whose vector potential is in H
+  Vec3 mean_potential{}, mean_potential_before{};  ///< means of A over the cell, after this step and the one before
+  /// With light that depends on the place: the current density without A n and projectors, shape (spins, 3, points);
+  /// the derivatives of the projectors' energy, shape (spins, atoms); and the whole current density, shape (3, points).
+  std::vector<double> orbital_current, current_density;
+  std::vector<PhaseMoments> phase_moments;
+  Vec3 spin_current_sum{};                    ///< of the whole, on this process
   std::optional<Vec3> current_of_checkpoint;  ///< that drives the induced field in the first step of a continued run
 
   double limit = 0, dt = 0;

@@ -76,6 +76,42 @@ void check_symmetries(const System& system, const Field& field, bool ions_move) 
         "them by the symmetries that leave the field's direction alone");
 }
 
+/// Refuses what does not go with a vector potential that depends on the place.
+void check_way(const Model& model, const Field& field, const PropagateOptions& options, bool ions_move) {
+  if (!field.way) return;
+  const Grid& grid = model.system().grid;
+  const auto refuse = [](const std::string& what, const std::string& instead) {
+    throw InvalidArgument(fmt::format(
+        "light that depends on the place was asked for with {}, which it does not go with; {}", what, instead));
+  };
+  const int axis = field.way->axis;
+  if (axis < 0 || axis > 2 || std::abs(field.way->direction) != 1)
+    throw InvalidArgument(
+        fmt::format("light along axis {} in direction {} asked for; give axis 0, 1 or 2 and direction "
+                    "+1 or -1",
+                    axis, field.way->direction));
+  if (field.gauge != Gauge::velocity) refuse("the length gauge", "take the velocity gauge");
+  if (field.has_kick()) refuse("a kick", "give a pulse, which has a beginning at the face of the cell");
+  if (field.response.geometry != Response::Geometry::transverse)
+    refuse("a response of the uniform field", "take the transverse response: this light answers by itself");
+  if (options.precision != "double") refuse("orbitals in float", "take them in double");
+  if (options.angular_momentum) refuse("the angular momentum", "leave it out");
+  if (ions_move) refuse("atoms that move", "let them rest");
+  if (model.has_kinetic()) refuse("a functional of the kinetic energy density", "take another functional");
+  if (!model.system().symmetries.empty()) refuse("k-points reduced by symmetry", "give all k-points");
+  if (grid.skew()) refuse("axes that are not orthogonal", "take an orthogonal cell");
+  if (grid.boundary == Boundary::periodic &&
+      std::ranges::count(grid.open, true) > (grid.open[static_cast<std::size_t>(axis)] ? 1 : 0))
+    refuse("an open axis across its way", "let it travel along the open axis of a slab");
+  std::vector<Vec3> vectors(field.table_fields);
+  for (const Pulse& pulse : field.pulses) std::ranges::copy(polarisation(pulse), std::back_inserter(vectors));
+  for (const Vec3& e : vectors)
+    if (std::abs(e[static_cast<std::size_t>(axis)]) > 1e-12 * norm(e))
+      throw InvalidArgument(fmt::format("light along {} with an electric field of ({:g}, {:g}, {:g}) asked for; give a "
+                                        "field at right angles to its way",
+                                        "xyz"[axis], e[0], e[1], e[2]));
+}
+
 }  // namespace
 
 void check_run(const Model& model, const Field& field, const PropagateOptions& options, bool ions_move) {
@@ -95,6 +131,7 @@ void check_run(const Model& model, const Field& field, const PropagateOptions& o
                     model.xc().name()));
   check_symmetries(model.system(), field, ions_move);
   check_forces(model, ions_move);
+  check_way(model, field, options, ions_move);
 }
 
 }  // namespace halocline::tddft::detail

@@ -127,7 +127,8 @@ double largest_eigenvalue(Model& model, const Field& field) {
   }
   const Vec3 a = field.largest_potential();
   // A field that answers the current may ring; that of a film enters with up to twice the applied one.
-  const double bound = field.response.geometry == Response::Geometry::transverse ? 1.0 : 2.0;
+  const bool answers = field.response.geometry != Response::Geometry::transverse || field.way.has_value();
+  const double bound = answers ? 2.0 : 1.0;
   double more = 0;
   for (const Channel& channel : model.system().channels) {
     const double rest = Stencil::largest_kinetic(grid, channel.k);

@@ -178,6 +178,33 @@ void moments_some(double* moments, const T* block, const double* coefficients, S
     for (int axis = 0; axis < 3; ++axis) sum[axis].store(moments + doubles_per_point * axis);
 }
 
+/// For each point the sum over the four orbitals of weights times Im conj(x) w, as moments_some(): adds its moments of
+/// first order in the displacement, and those of second order.
+/// @param sums  shape (9,): x y z xx yy zz xy xz yz
+template <int n, bool phased>
+void add_phase_moments(double* sums, const double* block, const double* coefficients, SphereView<double> at,
+                       const double* weights, const Vec3* displacements, std::int64_t points) {
+  Lines c[n], weight;
+  load_lines<n, double>(c, coefficients);
+  for (int i = 0; i < doubles_per_point; ++i) weight.set(i, i % 2 == 0 ? weights[i / 2] : -weights[i / 2]);
+  double sum[9] = {};
+  for (std::int64_t p = 0; p < points; ++p) {
+    const Lines w =
+        phased_line<phased>(block + doubles_per_point * std::int64_t{at.index[p]}, at.phases + (phased ? 2 * p : 0));
+    const double product = horizontal_sum(weight * combination(at, p, c) * swap_pairs(w));
+    const Vec3& d = displacements[p];
+    for (int axis = 0; axis < 3; ++axis) {
+      const double first = product * d[static_cast<std::size_t>(axis)];
+      sum[axis] += first;
+      sum[3 + axis] += first * d[static_cast<std::size_t>(axis)];
+    }
+    sum[6] += product * d[0] * d[1];
+    sum[7] += product * d[0] * d[2];
+    sum[8] += product * d[1] * d[2];
+  }
+  for (int i = 0; i < 9; ++i) sums[i] += sum[i];
+}
+
 /// Splits `count` projectors into runs of n <= 8, about equally long, and calls action<n, phased>(first) for each.
 template <class Action>
 __attribute__((always_inline)) inline void for_projectors(int count, bool phased, Action&& action) {

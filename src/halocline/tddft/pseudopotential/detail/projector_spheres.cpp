@@ -273,4 +273,27 @@ void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* ph
   }
 }
 
+void fill_curved_phases(const Shape& shape, const Grid& grid, const Vec3& q, const std::array<double, 6>& s,
+                        double* phases) {
+  const double h = grid.spacing[0];
+  const std::complex<double> bend = std::polar(1.0, s[0] * h * h);
+  for (const Row& row : shape.rows) {
+    const Vec3& d = shape.displacements[at(row.begin)];
+    const Vec3 slope{s[0] * d[0] + s[3] * d[1] + s[4] * d[2], s[3] * d[0] + s[1] * d[1] + s[5] * d[2],
+                     s[4] * d[0] + s[5] * d[1] + s[2] * d[2]};
+    std::complex<double> phase = std::polar(1.0, dot(q, d) + 0.5 * dot(slope, d));
+    std::complex<double> step = std::polar(1.0, (q[0] + slope[0]) * h + 0.5 * s[0] * h * h);
+    // In reals, because the operator of std::complex checks for infinities each time.
+    const auto times = [](const std::complex<double>& a, const std::complex<double>& b) {
+      return std::complex<double>(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+    };
+    for (std::int64_t p = row.begin; p < row.end; ++p) {
+      phases[2 * p] = phase.real();
+      phases[2 * p + 1] = phase.imag();
+      phase = times(phase, step);
+      step = times(step, bend);
+    }
+  }
+}
+
 }  // namespace halocline::tddft::detail

@@ -16,6 +16,7 @@
 #include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <span>
@@ -100,5 +101,11 @@ ProjectorSpheres make_spheres(const System& system, const Decomposition& decompo
 /// along an axis follow from each other by products, so that errors grow to at most a few dozen rounding units.
 /// @param phases  shape (padded, 2)
 void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* phases);
+
+/// The same for phases q . d + d S d / 2. Along a row the factor from one point to the next changes by a constant
+/// factor.
+/// @param s  xx yy zz xy xz yz
+void fill_curved_phases(const Shape& shape, const Grid& grid, const Vec3& q, const std::array<double, 6>& s,
+                        double* phases);
 
 }  // namespace halocline::tddft::detail
