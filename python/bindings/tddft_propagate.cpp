@@ -54,6 +54,7 @@ Field field_from(const nb::dict& d) {
   field.kick = nb::cast<Vec3>(d["kick"]);
   field.spin_kick = nb::cast<bool>(d["spin_kick"]);
   field.response = response_from(nb::cast<nb::dict>(d["response"]));
+  if (const auto way = nb::cast<std::optional<std::array<int, 2>>>(d["way"])) field.way = Way{(*way)[0], (*way)[1]};
   for (nb::handle pulse : nb::cast<nb::list>(d["pulses"]))
     field.pulses.push_back(pulse_from(nb::cast<nb::dict>(pulse)));
   field.table_times = nb::cast<std::vector<double>>(d["table_times"]);
@@ -106,6 +107,14 @@ nb::dict to_dict(const Record& record) {
   if (record.has_energy) d["energy"] = bindings::to_dict(record.energy);
   d["prediction_error"] = record.prediction_error;
   if (record.ions) d["ions"] = to_dict(*record.ions);
+  if (record.light) {
+    nb::dict light;
+    light["incident"] = record.light->incident;
+    light["reflected"] = record.light->reflected;
+    light["transmitted"] = record.light->transmitted;
+    light["near_field"] = record.light->near_field;
+    d["light"] = light;
+  }
   if (record.induced) {
     nb::dict induced;
     induced["potential"] = record.induced->potential;
@@ -148,6 +157,38 @@ void bind_tddft_propagate(nb::module_& m) {
       .def_prop_ro("steps_done", &Propagator::steps_done)
       .def_prop_ro("driving_current", &Propagator::driving_current, "With the ions' part [a.u.].")
       .def("set_next_potential", &Propagator::set_next_potential, "a"_a, "A at the end of the next step [a.u.].")
+      .def("hold_light", &Propagator::hold_light,
+           "Puts into the state what a continued run needs of light that depends on the place.")
+      .def(
+          "light_profile",
+          [](const Propagator& self) {
+            std::array<std::vector<Vec3>, 2> found;
+            {
+              const nb::gil_scoped_release unlocked;
+              found = self.light_profile();
+            }
+            const auto rows = [](const std::vector<Vec3>& vectors) {
+              std::vector<double> numbers;
+              for (const Vec3& vector : vectors) numbers.insert(numbers.end(), vector.begin(), vector.end());
+              return to_numpy(std::move(numbers), {vectors.size(), 3});
+            };
+            return nb::make_tuple(rows(found[0]), rows(found[1]));
+          },
+          "Means of A and of the current density over the planes across the way, shape (planes, 3) each [a.u.].")
+      .def(
+          "light_fields",
+          [](const Propagator& self) {
+            std::array<std::vector<double>, 2> found;
+            {
+              const nb::gil_scoped_release unlocked;
+              found = self.light_fields();
+            }
+            const auto& n = self.model().system().grid.extent;
+            const std::vector<std::size_t> shape{3, static_cast<std::size_t>(n[2]), static_cast<std::size_t>(n[1]),
+                                                 static_cast<std::size_t>(n[0])};
+            return nb::make_tuple(to_numpy(std::move(found[0]), shape), to_numpy(std::move(found[1]), shape));
+          },
+          "A and the current density on the whole grid, shape (3, z, y, x) each [a.u.].")
       .def("kick", &Propagator::kick, Released())
       .def("step", &recorded<&Propagator::step>)
       .def("observe", &recorded<&Propagator::observe>)

@@ -38,6 +38,7 @@ from halocline.tddft.propagation import (
 )
 from halocline.tddft.runfile import Run
 from halocline.tddft.system import System, digest
+from halocline.tddft.travelling import add_profile
 from halocline.tddft.units import ATOMIC_TIME_FS
 
 native = _halocline.tddft
@@ -201,7 +202,7 @@ class PropagateJob:
         if overwrite and self.must_restart:
             raise InvalidArgument("--overwrite begins anew, and --restart goes on; give one of them.")
         self.system = System(run)
-        check_light(self.system, p)
+        check_light(self.system, p, run.ions.move)
         self.gauge = gauge_of(self.system, p)
         self.ions = ion_options(self.system, run.ions)
         self.begun = time.monotonic()
@@ -260,6 +261,8 @@ class OneRun:
             light["absorber"] = dataclasses.asdict(layer_of(self.options.absorber))
         if self.options.response != "transverse":
             light["response"] = response_of(self.options)
+        if self.options.travels is not None:
+            light["travels"] = self.options.travels
         if self.options.precision != "double":
             light["precision"] = self.options.precision
         if self.options.angular_momentum:
@@ -316,6 +319,7 @@ class OneRun:
                 propagator.kick()
             self.series.add(propagator.observe())
             self.counter.add(self.series.records[-1], self.state)
+            add_profile(self.series.records[-1], propagator, self.options)
         with self.work:
             self._go(propagator, total)
         return self.path
@@ -371,6 +375,8 @@ class OneRun:
             say(f"absorber      {layer.sentence()}")
         if self.options.response != "transverse":
             say(f"response      {self.options.response}: the light answers the current")
+        if self.options.travels is not None:
+            say(f"travels       along {self.options.travels}: the current density at each point answers")
         say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)} 1/bohr")
 
     def model_states(self) -> int:
@@ -390,6 +396,7 @@ class OneRun:
             for done in range(first + 1, total + 1):
                 record = propagator.step()
                 self.counter.add(record, self.state)
+                add_profile(record, propagator, self.options)
                 self.series.add(record)
                 seconds = (time.monotonic() - begun) / (done - first)
                 advance(done, time_line(done, total, record, seconds))
@@ -437,6 +444,7 @@ class OneRun:
             return
         attributes = self._attributes(finished)
         on_root(self.group, lambda: self.guarded.write("propagation", attributes, self.series.data()))
+        propagator.hold_light()
         native.write_orbitals(
             str(orbital_file(self.path)),
             self.model,

@@ -229,6 +229,7 @@ class Cells:
                 f"[multiscale] cells = {electrons} for {self.groups} groups of processes; give each group at least one."
             )
         field = field_of(options, "velocity", (0.0, 0.0, 0.0))
+        field["way"] = None
         field["response"] = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
         trials = self._trials(field, options)
         self.time_step = min(step for step, _ in trials)
@@ -320,9 +321,10 @@ def check(system: System, section: Section, options: Propagate) -> None:
         raise InvalidArgument(
             '[propagate] scheme = "etrs": expected "midpoint" or "taylor4" for [multiscale], whose cells share a model.'
         )
-    if options.response != "transverse" or options.kick:
+    if options.response != "transverse" or options.kick or options.travels is not None:
         raise InvalidArgument(
-            "[multiscale] takes the light of pulses, which answers by itself; leave [propagate] kick and response out."
+            "[multiscale] takes the light of pulses, which answers by itself; leave [propagate] kick, response and"
+            " travels out."
         )
     if not options.pulses:
         raise InvalidArgument("[multiscale] there is no light; give [propagate] pulses.")

@@ -79,7 +79,42 @@ def series(path: Path) -> list[Path]:
             axes[1].set_ylabel("energy change [eV]")
         axes[-1].set_xlabel("time [fs]")
         _title(axes[0], formula_label(attributes["formula"]))
-    return [picture, *_populations(path, attributes, data)]
+    return [picture, *_populations(path, attributes, data), *_light(path, attributes, data)]
+
+
+def _light(path: Path, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> list[Path]:
+    """E of light that crosses the cell or box, before and behind it, and A over the way and time if it was kept."""
+    if "light/incident" not in data:
+        return []
+    picture = path.with_name(f"{path.stem}_light.png")
+    time = data["time"] * ATOMIC_TIME_FS
+    axis = int(np.argmax(np.abs(data["light/incident"]).max(axis=0)))
+    profiles = len(data.get("light/profile_time", ())) > 1
+    with _figure(picture, 2 if profiles else 1, 5.6 if profiles else 3.8) as axes:
+        if profiles:
+            # The light from outside is nearly the same everywhere: the picture shows what the currents make of it.
+            potential = data["light/potential"][:, :, axis]
+            own = (
+                potential
+                - np.interp(data["light/profile_time"], data["time"], data["light/incident"][:, axis])[:, None]
+            )
+            largest = np.abs(own).max() or 1.0
+            span = data["light/profile_time"] * ATOMIC_TIME_FS
+            image = axes[0].imshow(
+                own.T, origin="lower", aspect="auto", extent=(span[0], span[-1], -0.5, own.shape[1] - 0.5),
+                cmap="RdBu_r", vmin=-largest, vmax=largest, interpolation="nearest",
+            )  # fmt: skip
+            axes[0].grid(False)
+            axes[0].set_ylabel("plane across the way")
+            axes[0].figure.colorbar(image, ax=axes[0], label=f"$A_{'xyz'[axis]}$ less incident [a.u.]")
+        for colour, name in zip(COLOURS, ("incident", "reflected", "transmitted"), strict=False):
+            field = -np.diff(data[f"light/{name}"][:, axis]) / np.diff(data["time"]) * ATOMIC_FIELD_V_PER_ANGSTROM
+            axes[-1].plot(0.5 * (time[1:] + time[:-1]), field, lw=1.0, color=colour, label=name)
+        axes[-1].set_ylabel(rf"$E_{'xyz'[axis]}$ [V/$\mathrm{{\AA}}$]")
+        axes[-1].set_xlabel("time [fs]")
+        axes[-1].legend()
+        _title(axes[0], formula_label(attributes["formula"]))
+    return [picture]
 
 
 def _populations(path: Path, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> list[Path]:

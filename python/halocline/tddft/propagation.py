@@ -31,6 +31,7 @@ from halocline.tddft.populations import ElectronCount, changes_of_bands
 from halocline.tddft.runfile_light import Propagate, unit_vector
 from halocline.tddft.runfile_motion import Ions
 from halocline.tddft.system import System
+from halocline.tddft.travelling import TravellingLight, add_profile, check_travelling, restore_light, way_of
 from halocline.tddft.units import ATOMIC_TIME_FS
 
 native = _halocline.tddft
@@ -50,6 +51,8 @@ class Series:
     isolated systems only. norm is the number of electrons.
     positions, velocities, forces: shape (m, atoms, 3), and ion_kinetic: shape (m,), at the times ion_time, if the atoms
     move. The kinetic energy of the atoms is not part of energy["total"]; the sum of both is conserved without light.
+    Of light that depends on the place (travels), light: a TravellingLight; vector_potential and electric_field are means
+    over the cell, the latter half a step earlier.
     If the light answers the current, induced_potential and driving_current: shape (n, 3), and field_energy: shape (n,);
     vector_potential and electric_field contain the induced field.
     """
@@ -199,8 +202,18 @@ class Series:
         field = field_of(self.options, self.gauge, self.kick)
         return native.field_of(field, [float(t) for t in self.time])[:, 0]
 
+    @property
+    def light(self) -> TravellingLight | None:
+        """Of light that depends on the place; None for light that is the same everywhere."""
+        return None if self.options.travels is None else TravellingLight.of_records(self.records)
+
     def film_balance(self) -> FilmBalance | None:
         """Reflected, transmitted and absorbed parts of the light on a film; None without a film or without a pulse."""
+        if self.options.travels is not None and self.system.periodic:
+            energy = self.energy["total"]
+            axis, _ = way_of(self.options)
+            area = self.system.native.volume / float(self.system.structure.edges[axis])
+            return self.light.balance(area, float(energy[-1] - energy[0]) if energy.size > 1 else None)
         if self.options.film is None:
             return None
         return balance_on_film(self.options, self.time, self.applied_field, self.electric_field, self.driving_current)
@@ -295,6 +308,8 @@ class Series:
                 "induced/energy": self.field_energy,
                 "applied_field": (self.applied_field, results.UNITS["electric_field"]),
             }
+        if self.options.travels is not None:
+            found |= self.light.data()
         if self.ions is not None:
             names = ("positions", "velocities", "forces")
             found |= {f"ions/{name}": getattr(self, name) for name in names}
@@ -338,6 +353,7 @@ class Series:
                     name: data[f"ions/{name}"][at_time].tolist() for name in ("positions", "velocities", "forces")
                 }
             self.records.append(record)
+        restore_light(self.records, data)
         if "ions/now/positions" in data and "ions" not in self.records[-1]:
             names = ("positions", "velocities", "forces")
             self.records[-1]["ions"] = {name: data[f"ions/now/{name}"].tolist() for name in names}
@@ -347,7 +363,7 @@ def gauge_of(system: System, options: Propagate) -> str:
     """The gauge, with "auto" resolved: length for an isolated system, velocity for a crystal."""
     if options.gauge != "auto":
         return options.gauge
-    return "velocity" if system.periodic else "length"
+    return "velocity" if system.periodic or options.travels is not None else "length"
 
 
 def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -> dict[str, Any]:
@@ -363,6 +379,7 @@ def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -
         around = (0.0, 0.0, 0.0) if p.around is None else unit_vector(p.around)
         pulses.append(values | {"direction": unit_vector(p.direction), "around": around})
     light = {"gauge": gauge, "kick": list(kick), "spin_kick": options.spin_kick, "response": response_of(options)}
+    light["way"] = way_of(options)
     return light | {"pulses": pulses, "table_times": times, "table_fields": fields}
 
 
@@ -447,12 +464,13 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
 
 
-def check_light(system: System, options: Propagate) -> None:
+def check_light(system: System, options: Propagate, ions_move: bool = False) -> None:
     """Raises InvalidArgument for light that the system cannot have: fields that break the symmetries by which k-points
-    are reduced, spin kicks without spin, absorbers that reach the atoms, angular momenta of crystals, orbitals in float
+    are reduced, what does not go with light that depends on the place, spin kicks without spin, absorbers that reach the atoms, angular momenta of crystals, orbitals in float
     with a meta-GGA."""
     check_absorber(system, options)
     check_response(system, options)
+    check_travelling(system, options, ions_move)
     if options.angular_momentum and system.periodic:
         raise InvalidArgument(
             "[propagate] angular_momentum = true is for isolated atoms; in a crystal the position has no meaning."
@@ -477,6 +495,7 @@ def propagate(
     reporter: Reporter | None = None,
     callback: Callable[[dict[str, Any]], bool | None] | None = None,
     watch: Callable[[dict[str, Any], Any, int], None] | None = None,
+    fields: Callable[[dict[str, Any], np.ndarray, np.ndarray], None] | None = None,
     direction: Any = None,
     ions: Mapping[str, Any] | bool | None = None,
     **options: Any,
@@ -491,6 +510,8 @@ def propagate(
     callback: gets every record, a dictionary; returning False ends the run
     watch: gets every record from step 0 on, the orbitals and the density (an object of the library), and the number of
         steps of the run. Collective
+    fields: with travels, gets every record from step 0 on, A(r) and the particle current density j(r) on the whole grid,
+        each of shape (3, z, y, x) [a.u.]. Collective
     Raises NotConverged for an unconverged ground state, InvalidArgument for an unstable time step (gives the limit) and
     for impossible options, Interrupted if the reporter asks to stop. Collective.
 
@@ -507,8 +528,8 @@ def propagate(
     chosen = changed(system.run.propagate, given)
     if chosen.direction == "xyz":
         raise InvalidArgument('direction = "xyz" is for run files; here, make one run along each axis.')
-    check_light(system, chosen)
     moving = ions_of(system, ions)
+    check_light(system, chosen, moving.move)
     check_ions(chosen, moving)
     gauge = gauge_of(system, chosen)
     kick = tuple(chosen.kick * v for v in unit_vector(chosen.direction))
@@ -526,13 +547,19 @@ def propagate(
         propagator.kick()
     series.add(propagator.observe())
     counter.add(series.records[-1], state)
+    add_profile(series.records[-1], propagator, chosen)
+    if fields is not None:
+        fields(series.records[-1], *propagator.light_fields())
     if watch is not None:
         watch(series.records[-1], state, total)
     with reporter.stage("propagating", total) as advance:
         for done in range(1, total + 1):
             record = propagator.step()
             counter.add(record, state)
+            add_profile(record, propagator, chosen)
             series.add(record)
+            if fields is not None:
+                fields(record, *propagator.light_fields())
             if watch is not None:
                 watch(record, state, total)
             advance(done, "")

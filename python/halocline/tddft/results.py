@@ -14,7 +14,9 @@
                            energy/<part>; excited_time and excited, populations (m, channels, states), band_changes
                            (m, spins, states); angular_momentum (n, 3); of moving atoms
                            ions/time, ions/positions (m, atoms, 3), velocities, forces, kinetic, dipole of the ions at
-                           every step, and ions/now/<name> of the last step
+                           every step, and ions/now/<name> of the last step; of light that depends on the place
+                           light/incident, reflected, transmitted (n, 3), near_field (n,), light/profile_time (m,), and
+                           light/potential and light/current (m, planes, 3)
     relaxation             converged, force_tolerance; of each geometry energy, largest_force, positions, forces,
                            iterations; cells (n, 3, 3) and stress (n, 3, 3) where the cell changes
     dynamics               steps, finished; time, potential, kinetic, conserved, temperature, iterations, positions,

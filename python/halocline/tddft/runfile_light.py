@@ -154,6 +154,16 @@ class Propagate(Section):
         "on which the light arrives at right angles, for the response of that name",
         example='film = { thickness = "20 nm" }',
     )
+    travels: str | None = key(
+        None,
+        choice(*AXES, *(f"-{a}" for a in AXES)),
+        "way of light that crosses the cell or box: A depends on the place, and the current density at each point "
+        "answers; A is the same everywhere when absent",
+        example='travels = "z"',
+    )
+    profile_every: int = key(
+        0, integer(at_least=0), "travels: steps between means of A and j over the planes across the way; 0: none"
+    )
     precision: str = key(
         "double",
         choice("double", "float"),

@@ -106,6 +106,7 @@ void Hamiltonian::move_atoms(const System& system) {
 void Hamiltonian::set_vector_potential(const Vec3& a) {
   local_.reset();
   with_k_.reset();
+  channel_of_k_ = -1;
   a_ = a;
   std::vector<Vec3> q;
   for (std::size_t channel = 0; channel < channels_.size(); ++channel)
@@ -116,8 +117,11 @@ void Hamiltonian::set_vector_potential(const Vec3& a) {
 void Hamiltonian::set_local_potential(std::span<const double> a) {
   const core::Region region("tddft/local vector potential");
   a_ = {};
-  local_ = stencil_.local_momentum(a);
-  with_k_.reset();
+  if (local_)
+    stencil_.set_momentum(*local_, a);
+  else
+    local_ = stencil_.local_momentum(a);
+  channel_of_k_ = -1;
   std::vector<Vec3> k;
   for (std::size_t channel = 0; channel < channels_.size(); ++channel)
     k.push_back(momentum(static_cast<std::int64_t>(channel)));
@@ -128,7 +132,7 @@ void Hamiltonian::set_local_potential(std::span<const double> a) {
 const LocalMomentum& Hamiltonian::local_momentum(std::int64_t channel) {
   const Vec3 k = momentum(channel);
   if (k == Vec3{}) return *local_;
-  if (!with_k_ || channel_of_k_ != channel) {
+  if (channel_of_k_ != channel) {
     with_k_ = local_;
     with_k_->add(k);
     channel_of_k_ = channel;

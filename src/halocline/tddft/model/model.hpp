@@ -26,7 +26,7 @@ struct Energies {
 };
 
 inline constexpr std::int64_t most_earlier_potentials = 2;
-inline constexpr std::int64_t light_meshes = 21;  ///< of light that depends on the place: propagate/local_light.hpp
+inline constexpr std::int64_t light_meshes = 24;  ///< of light that depends on the place: propagate/local_light.hpp
 
 /// The electrons.
 struct State {

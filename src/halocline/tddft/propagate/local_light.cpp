@@ -14,9 +14,9 @@ namespace {
 
 using std::numbers::pi;
 
-constexpr double light_speed = 137.035999177;  // [a.u.], CODATA 2022
-/// Vectors of a plane in a checkpoint, behind the fields now, near field and current.
-constexpr std::size_t saved_fields = 9;
+constexpr double light_speed = 137.035999177;    // [a.u.], CODATA 2022
+constexpr std::size_t saved_fields = 12;         ///< in a checkpoint: A, two near fields and J, before the planes
+constexpr std::int64_t steps_of_near_field = 4;  ///< from one solution to the next
 
 /// Calls action(point of the box, place in the whole grid).
 template <class Action>
@@ -40,8 +40,8 @@ LocalLight::LocalLight(Model& model, const Field& field, double time_step)
       spacing_(model.decomposition().grid().spacing[size(way_.axis)]),
       now_(3 * size(model.decomposition().box().points())),
       next_(now_.size()),
-      near_before_(now_.size()),
       near_(now_.size()),
+      near_before_(now_.size()),
       passed_(size(planes_)),
       current_before_(size(planes_)),
       up_(size(planes_)),
@@ -174,7 +174,13 @@ void LocalLight::begin_step(double t, std::span<const double> current) {
   assert(current.size() == now_.size());
   time_ = t;
   const Line means = plane_means(current);
-  near_ = near_field(current, means);
+  const std::int64_t ago = std::llround(t / time_step_) % steps_of_near_field;  // steps since its last solution
+  if (ago == 0) {
+    std::swap(near_before_, near_);
+    near_ = near_field(current, means);
+    if (!near_known_) near_before_ = near_;
+    near_known_ = true;
+  }
   if (box_) {
     Vec3 total{};
     const double volume = model_->decomposition().grid().volume();
@@ -192,19 +198,18 @@ void LocalLight::begin_step(double t, std::span<const double> current) {
     const Vec3 from_outside = incident(t + time_step_, plane), own = box_ ? damping_ : of_planes(plane);
     for (std::size_t axis = 0; axis < 3; ++axis) of_light[size(plane)][axis] = from_outside[axis] + own[axis];
   }
+  const double onward = static_cast<double>(ago + 1) / steps_of_near_field;
   for (std::size_t i = 0; i < points(); ++i) {
     const Vec3& light = of_light[size(plane_of_[i])];
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::size_t place = axis * points() + i;
-      const double near = at_start_ ? near_[place] : 2 * near_[place] - near_before_[place];
-      next_[place] = light[axis] + near;
+      next_[place] = light[axis] + near_[place] + onward * (near_[place] - near_before_[place]);
     }
   }
 }
 
 void LocalLight::end_step() {
   std::swap(now_, next_);
-  std::swap(near_before_, near_);
   time_ += time_step_;
   at_start_ = false;
 }
@@ -222,7 +227,7 @@ LightRecord LocalLight::record() const {
   const Line means = plane_means(now_);
   for (const Vec3& mean : means)
     for (std::size_t axis = 0; axis < 3; ++axis) record.mean[axis] += mean[axis] / static_cast<double>(planes_);
-  for (const double a : near_before_) record.near_field = std::max(record.near_field, std::abs(a));
+  for (const double a : near_) record.near_field = std::max(record.near_field, std::abs(a));
   model_->decomposition().space().max(std::span(&record.near_field, 1));
   return record;
 }
@@ -231,7 +236,7 @@ std::vector<double> LocalLight::saved(std::span<const double> current) const {
   std::vector<double> meshes;
   meshes.reserve(size(light_meshes) * points());
   for (const std::span<const double> field :
-       {std::span<const double>(now_), std::span<const double>(near_before_), current})
+       {std::span<const double>(now_), std::span<const double>(near_), std::span<const double>(near_before_), current})
     meshes.insert(meshes.end(), field.begin(), field.end());
   // In a box the second line holds the integral of J.
   Line totals(size(planes_), total_before_);
@@ -245,8 +250,9 @@ std::vector<double> LocalLight::restore(double t, std::span<const double> saved)
   assert(saved.size() == size(light_meshes) * points());
   const auto field = [&](std::size_t number) { return saved.subspan(3 * number * points(), 3 * points()); };
   std::ranges::copy(field(0), now_.begin());
-  std::ranges::copy(field(1), near_before_.begin());
-  std::vector<double> current(field(2).begin(), field(2).end());
+  std::ranges::copy(field(1), near_.begin());
+  std::ranges::copy(field(2), near_before_.begin());
+  std::vector<double> current(field(3).begin(), field(3).end());
   // One process of each plane gives its numbers.
   const Decomposition& decomposition = model_->decomposition();
   const Box& box = decomposition.box();
@@ -269,6 +275,7 @@ std::vector<double> LocalLight::restore(double t, std::span<const double> saved)
   total_before_ = totals.front();
   time_ = t;
   at_start_ = false;
+  near_known_ = true;
   return current;
 }
 

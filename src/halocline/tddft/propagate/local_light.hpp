@@ -23,7 +23,8 @@
 ///     A = -V[J'_T] / c^2.
 ///   In a box, where J has an end but J_T has none (Darwin, Phil. Mag. 39, 537, 1920):
 ///     A = -1/2c^2 integral dr' [J + R (R J)/R^2] / R = -1/c^2 { V[J + r div J / 2] - r V[div J] / 2 }.
-///   It is known at the beginning of a step, and goes to its end along the straight line through the step before.
+///   It is solved for every fourth step, because it is some 1e-4 of A and changes as slowly as the light, and goes on
+/// along the straight line through the last two solutions.
 ///
 /// The mean of J along the way makes no field in a cell: that of a film, whose surfaces it charges, is in Hartree's
 /// potential if the axis is open.
@@ -56,7 +57,7 @@ public:
   std::span<const double> next() const noexcept { return next_; }
   /// Takes J at the beginning of a step, t, and computes next().
   /// @param current  shape (3, points of the box): the particle current density at t [a.u.]
-  /// Collective over the world.  Cost: four Hartree potentials, three sweeps of the stencil over scalar fields.
+  /// Collective over the world.  Cost: at every fourth step four Hartree potentials.
   void begin_step(double t, std::span<const double> current);
   /// The step is done: next() becomes now().
   void end_step();
@@ -69,12 +70,14 @@ public:
   /// Collective over Decomposition::space().
   std::vector<double> restore(double t, std::span<const double> saved);
 
-private:
-  using Line = std::vector<Vec3>;  ///< a number for each plane of the whole cell across the way
+  using Line = std::vector<Vec3>;  ///< a vector for each plane of the whole cell across the way
+  /// Means of a vector field over these planes. @param field  shape (3, points of the box)
+  /// Collective over Decomposition::space().
+  Line plane_means(std::span<const double> field) const;
 
+private:
   double delay(std::int64_t plane) const noexcept;
   Vec3 incident(double t, std::int64_t plane) const;
-  Line plane_means(std::span<const double> field) const;
   void advance_planes(const Line& current);
   Vec3 of_planes(std::int64_t plane) const;
   std::vector<double> near_field(std::span<const double> current, const Line& means);
@@ -88,11 +91,12 @@ private:
   Way way_;
   double time_step_;
   bool box_;  ///< isolated
-  bool at_start_ = true;
+  bool at_start_ = true, near_known_ = false;
   std::int64_t planes_;
   double spacing_;
   std::vector<std::int32_t> plane_of_;  ///< the plane of the whole cell on which each point of the box lies
-  std::vector<double> now_, next_, near_before_, near_;
+  std::vector<double> now_, next_;
+  std::vector<double> near_, near_before_;  ///< the last two solutions
   /// Of the light of the planes: P, J of the step before, and what arrives from the planes before and behind.
   Line passed_, current_before_, up_, down_;
   Vec3 damping_{};       ///< A of the damping field, the same everywhere

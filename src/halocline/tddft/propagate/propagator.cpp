@@ -69,6 +69,27 @@ std::span<const double> Propagator::local_potential() const noexcept {
   return work_->light ? work_->light->now() : std::span<const double>();
 }
 
+std::array<std::vector<Vec3>, 2> Propagator::light_profile() const {
+  work_->check_local_light();
+  return {work_->light->plane_means(work_->light->now()), work_->light->plane_means(work_->current_density)};
+}
+
+std::array<std::vector<double>, 2> Propagator::light_fields() const {
+  work_->check_local_light();
+  const auto whole = [&](std::span<const double> field) {
+    std::vector<double> found;
+    for (std::size_t first = 0; first < field.size(); first += field.size() / 3) {
+      const std::vector<double> component =
+          on_whole_grid(work_->model.decomposition(), field.subspan(first, field.size() / 3));
+      found.insert(found.end(), component.begin(), component.end());
+    }
+    return found;
+  };
+  return {whole(work_->light->now()), whole(work_->current_density)};
+}
+
+const Model& Propagator::model() const noexcept { return work_->model; }
+
 Vec3 Propagator::driving_current() const { return work_->driving_current(); }
 
 Record Propagator::step() {

@@ -29,6 +29,7 @@
 #include "halocline/tddft/propagate/local_light.hpp"
 #include "halocline/tddft/propagate/moving_ions.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -113,6 +114,12 @@ public:
   std::span<const double> current_density() const noexcept;
   /// A(r) of such light at the present time, shape (3, points of the box) [a.u.]; else empty.
   std::span<const double> local_potential() const noexcept;
+  /// Means of A and of the current density over the planes of the whole cell across the way of such light.
+  /// @throws InvalidArgument  the light is the same everywhere. Collective over Decomposition::space().
+  std::array<std::vector<Vec3>, 2> light_profile() const;
+  /// A and the current density on the whole grid, shape (3, points) each. As light_profile().
+  std::array<std::vector<double>, 2> light_fields() const;
+  const Model& model() const noexcept;
   /// The particle current density that drives the field at the present time, with the ions' part [a.u.].
   Vec3 driving_current() const;
   /// One step. Moving atoms are at their places of this time when a whole number of ion steps is done, and in the

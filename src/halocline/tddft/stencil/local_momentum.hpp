@@ -9,7 +9,8 @@
 ///   -i sum_a sum_j [ s_aj(r) psi(r + j) - s_aj(r - j) psi(r - j) ],   s_aj(r) = n_j / h_a (q_a(r) + q_a(r + j)) / 2,
 /// so that a link between two points has one number. A point keeps the twelve numbers of its links upwards; those of
 /// its links downwards are kept by its neighbours. So a point costs four multiply-adds a pair of neighbours, as with a
-/// uniform momentum, and 96 bytes of traffic more.
+/// uniform momentum, and 96 bytes of traffic more. The links along each axis are an array of their own: those of the
+/// four planes before a plane, which its points need, are then 128 bytes a point in the cache, not 384.
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
@@ -21,24 +22,26 @@
 
 namespace halocline::tddft {
 
-inline constexpr std::int64_t links_per_point = 12;  ///< 4 axis + distance - 1
+inline constexpr std::int64_t links_per_axis = 4;  ///< of a point: number distance - 1
 
 class LocalMomentum {
 public:
-  LocalMomentum() = default;
-  /// @param near  the neighbours of a block whose first three numbers at each point are q along x, y and z
-  LocalMomentum(const Grid& grid, const Box& box, const double* block, const Neighbourhood& near);
+  LocalMomentum(const Grid& grid, const Box& box);
+
+  /// @param block, near  numbers whose first three at each point are q along x, y and z, and their neighbours
+  void set(const double* block, const Neighbourhood& near);
 
   /// The same with k added everywhere. Cost: 12 sums a point.
   void add(const Vec3& k);
 
-  /// Links of the point x = 0 of a row, with those of the four points before it; and the distances to the links of the
-  /// next row along y and z [doubles].
+  /// Links along x of the point x = 0 of a row, with those of the four points before it; and the distances to the links
+  /// of the next row along y and z, and to those along the next axis [doubles].
   const double* links(std::int64_t y, std::int64_t z) const noexcept {
     return links_.data() + start_ + y * y_ + z * z_;
   }
   std::int64_t step_y() const noexcept { return y_; }
   std::int64_t step_z() const noexcept { return z_; }
+  std::int64_t step_axis() const noexcept { return axis_; }
   /// q^2/2 at each point of the box [hartree].
   const std::vector<double>& energies() const noexcept { return energies_; }
   /// q, shape (3, points).
@@ -49,8 +52,8 @@ private:
 
   Box box_;
   Vec3 spacing_{};
-  std::int64_t y_ = 0, z_ = 0, start_ = 0;
-  core::AlignedArray<double> links_;  ///< with four points before the box along each axis
+  std::int64_t y_ = 0, z_ = 0, axis_ = 0, start_ = 0;
+  core::AlignedArray<double> links_;  ///< shape (3, z, y, x, 4), with four points before the box along each axis
   std::vector<double> energies_, momenta_;
 };
 

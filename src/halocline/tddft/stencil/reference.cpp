@@ -112,8 +112,8 @@ void apply_local(const Grid& grid, double* out, const double* in, std::int64_t b
     const double* block = in + b * grid.points() * doubles_per_point;
     double* result = out + b * grid.points() * doubles_per_point;
     const double* base = what.base == nullptr ? nullptr : what.base + b * grid.points() * doubles_per_point;
-    apply(grid, result, block, 1, v, {}, {.factor = what.factor, .shift = what.shift, .base = base,
-                                          .base_factor = what.base_factor});
+    apply(grid, result, block, 1, v, {},
+          {.factor = what.factor, .shift = what.shift, .base = base, .base_factor = what.base_factor});
     for (std::size_t a = 0; a < 3; ++a)
       for (int lane = 0; lane < orbital_lanes; ++lane) {
         const Orbital psi(grid, block, lane), of_scaled(grid, scaled.data(), lane);
@@ -126,9 +126,9 @@ void apply_local(const Grid& grid, double* out, const double* in, std::int64_t b
         for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
           const auto element = static_cast<std::size_t>(psi.element(r));
           const double here = q[a * points + element / doubles_per_point];
-          const Complex h = 0.5 * here * here * psi.at(r) -
-                            Complex(0, 0.5) * (here * gradient_at(psi, grid, directions, r)[a] +
-                                               gradient_at(of_scaled, grid, directions, r)[a]);
+          const Complex h =
+              0.5 * here * here * psi.at(r) - Complex(0, 0.5) * (here * gradient_at(psi, grid, directions, r)[a] +
+                                                                 gradient_at(of_scaled, grid, directions, r)[a]);
           const Complex more = what.factor * h;
           result[element] += more.real();
           result[element + 1] += more.imag();

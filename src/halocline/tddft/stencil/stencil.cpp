@@ -39,9 +39,14 @@ struct Stencil::State {
   Box box;
   std::optional<HaloRows> halo;        ///< orthogonal axes
   std::optional<PaddedBlocks> padded;  ///< others
-  std::vector<Box> tiles;              ///< tiles of the interior, then of the faces
-  std::size_t interior = 0;            ///< number of interior tiles
+  /// Tiles of the interior, then of the faces; and the number of the former.
+  struct Tiling {
+    std::vector<Box> tiles;
+    std::size_t interior = 0;
+  };
+  Tiling uniform, local;  ///< for a momentum that depends on the place, with room for its links in the cache
   std::vector<Scratch> scratch;
+  core::AlignedArray<double> momenta;    ///< a block for set_momentum()
   std::array<const double*, 2> begun{};  ///< blocks whose halo exchanges are in progress, the older first
 
   State(const Decomposition& decomposition, const std::string& transport)
@@ -54,18 +59,26 @@ struct Stencil::State {
     }
     if (grid.skew()) {
       padded.emplace(decomposition, transport);
-      tiles = tiles_of(Box{{}, box.extent}, box.extent);
-      interior = tiles.size();
+      uniform.tiles = tiles_of(Box{{}, box.extent}, box.extent);
+      uniform.interior = uniform.tiles.size();
     } else {
       halo.emplace(decomposition, transport);
-      tiles = tiles_of(halo->interior(), box.extent);
-      interior = tiles.size();
-      for (const Box& face : halo->faces())
-        for (const Box& tile : tiles_of(face, box.extent)) tiles.push_back(tile);
+      uniform = tiling(0);
+      // The links along all axes of a plane, and those along z of the four planes before it.
+      local = needs_window(box.extent) ? tiling(7.0 * links_per_axis / doubles_per_point) : uniform;
     }
     slopes = detail::slope_kernels(grid.skew());
     reserve(1);
   }
+
+  Tiling tiling(double beside) const {
+    Tiling result{tiles_of(halo->interior(), box.extent, beside), 0};
+    result.interior = result.tiles.size();
+    for (const Box& face : halo->faces())
+      for (const Box& tile : tiles_of(face, box.extent, beside)) result.tiles.push_back(tile);
+    return result;
+  }
+  const Tiling& tiling_of(const Pass& pass) const { return pass.local != nullptr ? local : uniform; }
 
   std::int64_t block_doubles() const { return box.points() * doubles_per_point; }
 
@@ -73,9 +86,9 @@ struct Stencil::State {
   void reserve(int threads) {
     while (static_cast<int>(scratch.size()) < threads) {
       if (padded) {
-        scratch.emplace_back(padded->rows(), tiles);
+        scratch.emplace_back(padded->rows(), uniform.tiles);
       } else {
-        scratch.emplace_back(box, tiles, needs_window(box.extent));
+        scratch.emplace_back(box, uniform.tiles, needs_window(box.extent));
         halo->fill(scratch.back().near, nullptr);
       }
     }
@@ -84,9 +97,9 @@ struct Stencil::State {
   /// Computes one tile. @param from  the scratch with the tables or the copy of the block
   void compute_tile(const Pass& pass, std::size_t tile, const Scratch& from, Scratch& mine, double* products) {
     if (padded)
-      walk(pass, padded->rows(), from.copy.data(), directions, tiles[tile], products);
+      walk(pass, padded->rows(), from.copy.data(), directions, uniform.tiles[tile], products);
     else
-      walk(pass, from.near, box, tiles[tile], mine, products);
+      walk(pass, from.near, box, tiling_of(pass).tiles[tile], mine, products);
   }
 
   /// Makes a block of one process ready for its tiles.
@@ -103,7 +116,7 @@ struct Stencil::State {
     const auto count = static_cast<std::int64_t>(end - begin);
     if (threads == 1 || count < 2) {
       for (std::size_t t = begin; t < end; ++t) {
-        compute_tile(pass, t, scratch[0], scratch[0], scratch[0].products_of(t));
+        compute_tile(pass, t, scratch[0], scratch[0], products_of(pass, scratch[0], t));
         if (pass.between != nullptr) (*pass.between)();
       }
       return;
@@ -112,7 +125,7 @@ struct Stencil::State {
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t t = begin + static_cast<std::size_t>(i);
       Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
-      compute_tile(pass, t, scratch[0], mine, scratch[0].products_of(t));
+      compute_tile(pass, t, scratch[0], mine, products_of(pass, scratch[0], t));
     }
     if (pass.between != nullptr) (*pass.between)();
   }
@@ -124,7 +137,7 @@ struct Stencil::State {
       Vec3 sum{};
       for (std::size_t d = 0; d < directions.size(); ++d) {
         double along = 0;
-        for (std::size_t t = 0; t < tiles.size(); ++t) {
+        for (std::size_t t = 0; t < uniform.tiles.size(); ++t) {
           const double* product =
               from.products_of(t) + static_cast<std::int64_t>(d) * detail::most_products + std::ptrdiff_t{2} * lane;
           along += product[0] - product[1];
@@ -133,6 +146,11 @@ struct Stencil::State {
       }
       std::ranges::copy(sum, pass.gradient.begin() + (block * pass.lanes + lane) * 3);
     }
+  }
+
+  /// Where a tile's sums go; kernels of a local momentum have none.
+  static double* products_of(const Pass& pass, Scratch& one, std::size_t tile) {
+    return pass.local != nullptr ? nullptr : one.products_of(tile);
   }
 
   static void clear(const Pass& pass, Scratch& one) {
@@ -147,7 +165,7 @@ struct Stencil::State {
         const Pass block = pass.at(b * block_doubles());
         clear(pass, scratch[0]);
         prepare(scratch[0], block.in);
-        compute(block, 0, tiles.size(), threads);
+        compute(block, 0, tiling_of(pass).tiles.size(), threads);
         reduce(pass, b, scratch[0]);
       }
       return;
@@ -159,7 +177,8 @@ struct Stencil::State {
       const Pass block = pass.at(b * block_doubles());
       clear(pass, mine);
       prepare(mine, block.in);
-      for (std::size_t t = 0; t < tiles.size(); ++t) compute_tile(block, t, mine, mine, mine.products_of(t));
+      for (std::size_t t = 0; t < tiling_of(pass).tiles.size(); ++t)
+        compute_tile(block, t, mine, mine, products_of(pass, mine, t));
       reduce(pass, b, mine);
     }
     if (pass.between != nullptr) (*pass.between)();
@@ -183,14 +202,14 @@ struct Stencil::State {
       if (b + 1 < blocks && halo->under_way() == 1) begin(block.in + block_doubles());
       clear(pass, scratch[0]);
       halo->fill(scratch[0].near, block.in);
-      compute(block, 0, interior, threads);
+      compute(block, 0, tiling_of(pass).interior, threads);
       {
         const core::Region region("stencil/wait for halo");
         halo->finish();
       }
       begun[0] = begun[1];
       halo->fill(scratch[0].near, block.in);
-      compute(block, interior, tiles.size(), threads);
+      compute(block, tiling_of(pass).interior, tiling_of(pass).tiles.size(), threads);
       reduce(pass, b, scratch[0]);
     }
   }
@@ -271,21 +290,24 @@ struct Stencil::State {
           "cell");
   }
 
-  LocalMomentum local_momentum(std::span<const double> q) {
+  void set_momentum(LocalMomentum& to, std::span<const double> q) {
     check_local();
     check_fields(q.size(), 3);
-    const auto points = static_cast<std::size_t>(box.points());
-    core::AlignedArray<double> block(block_doubles());
-    for (std::size_t i = 0; i < points; ++i)
-      for (std::size_t a = 0; a < 3; ++a)
-        block[static_cast<std::int64_t>(i) * doubles_per_point + static_cast<std::int64_t>(a)] = q[a * points + i];
+    check_fields(to.energies().size(), 1);
+    const std::int64_t points = box.points();
+    if (momenta.size() != block_doubles()) momenta = core::AlignedArray<double>(block_doubles());
+    double* block = momenta.data();
+#pragma omp parallel for schedule(static) if (points > 4096)
+    for (std::int64_t i = 0; i < points; ++i)
+      for (std::int64_t a = 0; a < 3; ++a)
+        block[i * doubles_per_point + a] = q[static_cast<std::size_t>(a * points + i)];
     if (halo->under_way() != 0)
-      throw core::InvalidArgument("the halo of a block is under way; apply() it before local_momentum()");
-    halo->begin(block.data());
+      throw core::InvalidArgument("the halo of a block is under way; apply() it before set_momentum()");
+    halo->begin(block);
     halo->finish();
     Neighbourhood near;
-    halo->fill(near, block.data());
-    return {grid, box, block.data(), near};
+    halo->fill(near, block);
+    to.set(block, near);
   }
 
   void apply_local(double* out, const double* in, std::int64_t blocks, std::span<const double> v,
@@ -382,8 +404,15 @@ void Stencil::current(const T* in, std::int64_t blocks, std::span<double> gradie
 }
 
 LocalMomentum Stencil::local_momentum(std::span<const double> q) {
+  state_->check_local();
+  LocalMomentum momentum(state_->grid, state_->box);
+  set_momentum(momentum, q);
+  return momentum;
+}
+
+void Stencil::set_momentum(LocalMomentum& momentum, std::span<const double> q) {
   const core::Region region("stencil local momentum");
-  return state_->local_momentum(q);
+  state_->set_momentum(momentum, q);
 }
 
 void Stencil::apply_local(double* out, const double* in, std::int64_t blocks, std::span<const double> v,

@@ -77,6 +77,8 @@ public:
   /// @throws InvalidArgument  axes that are not orthogonal, another length
   /// Collective over decomposition.space().  Cost: one halo, and 24 sums a point.
   LocalMomentum local_momentum(std::span<const double> q);
+  /// The same, in the memory of one for this box.
+  void set_momentum(LocalMomentum& momentum, std::span<const double> q);
 
   /// As apply(), with the momentum q(r) (local_momentum.hpp): Hermitian for any q, and that of apply() for a uniform
   /// one, up to rounding.

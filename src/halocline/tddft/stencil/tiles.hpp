@@ -20,7 +20,8 @@ bool needs_window(const std::array<std::int64_t, 3>& whole);
 
 /// @param part   the box to be cut, in local indices
 /// @param whole  points of the process along each axis; nothing beyond them is read again
+/// @param beside  lines of other fields that stay in the cache for each point of a plane of the tile
 /// @return tiles that cover `part` without overlap; none for an empty box
-std::vector<Box> tiles_of(const Box& part, const std::array<std::int64_t, 3>& whole);
+std::vector<Box> tiles_of(const Box& part, const std::array<std::int64_t, 3>& whole, double beside = 0);
 
 }  // namespace halocline::tddft

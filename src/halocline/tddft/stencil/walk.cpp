@@ -37,7 +37,7 @@ void place(detail::Row& row, const Pass& pass, const Box& box, std::int64_t numb
     row.kept_end = std::min(pass.kept[number].end - x, row.points);
   }
   if (pass.local != nullptr) {
-    row.links = pass.local->links(number % box.extent[1], number / box.extent[1]) + x * links_per_point;
+    row.links = pass.local->links(number % box.extent[1], number / box.extent[1]) + x * links_per_axis;
     row.energies = pass.local->energies().data() + first;
   }
 }
@@ -76,6 +76,7 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
   if (pass.local != nullptr) {
     row.links_y = pass.local->step_y();
     row.links_z = pass.local->step_z();
+    row.links_axis = pass.local->step_axis();
   }
   if (scratch.windowed) row.ahead = box.extent[0] * doubles_per_point;
   if (scratch.windowed) scratch.window.begin(near, box, tile);

@@ -208,6 +208,12 @@ void Propagator::Work::finish_local_current() {
   spin_current_sum = of_spin;
 }
 
+void Propagator::Work::check_local_light() const {
+  if (!light)
+    throw InvalidArgument("fields of light that depends on the place were asked for, and the light is the same "
+                          "everywhere; give it a way");
+}
+
 /// The step is done.
 void Propagator::Work::end_light() {
   light->end_step();

@@ -46,6 +46,7 @@ struct Propagator::Work {
   void sum_local_current();
   void finish_local_current();
   void end_light();
+  void check_local_light() const;
   Vec3 spin_potential() const;
   void set_potential(std::span<const double> potential, const Vec3& e);
   void sum_channel(std::int64_t channel);

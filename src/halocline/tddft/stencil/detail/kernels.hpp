@@ -91,10 +91,10 @@ struct Row {
   double* field = nullptr;          ///< scalar fields of the box at the first point, for the kernels of fields
   const double* factors = nullptr;  ///< of each number of a point, for the gradient of the density
   std::int64_t kept_begin = 0, kept_end = 0;  ///< the points of the row whose slopes are stored
-  /// Of a momentum that depends on the place (local_kernels.hpp): links of the first point, the distances to those of
-  /// the next row along y and z [doubles], and q^2/2 at each point.
+  /// Of a momentum that depends on the place (local_kernels.hpp): links along x of the first point, the distances to
+  /// those of the next row along y and z and to those along the next axis [doubles], and q^2/2 at each point.
   const double* links = nullptr;
-  std::int64_t links_y = 0, links_z = 0;
+  std::int64_t links_y = 0, links_z = 0, links_axis = 0;
   const double* energies = nullptr;
 };
 

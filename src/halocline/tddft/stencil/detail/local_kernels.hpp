@@ -38,15 +38,16 @@ __attribute__((noinline)) void local_row(const Row& given, const Weights& weight
   const P factor(weights.potential);
   const std::int64_t end = row.points * doubles_per_point;
   for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
-    const double* links = row.links;
-    for (std::int64_t i = lane, point = 0; i < end; i += doubles_per_point, ++point, links += links_per_point) {
+    const double *x_links = row.links, *y_links = x_links + row.links_axis, *z_links = y_links + row.links_axis;
+    for (std::int64_t i = lane, point = 0; i < end; i += doubles_per_point, ++point, x_links += links_per_axis,
+                      y_links += links_per_axis, z_links += links_per_axis) {
       const P psi = P::load(row.along + i);
       std::array<P, 3> curvature, slope;
       for (std::size_t a = 0; a < 3; ++a) curvature[a] = slope[a] = P(0.0);
       curvature[0] = (w.potential * P(row.v[point] + row.energies[point]) + w.centre) * psi;
       add_links(
-          curvature[0], slope[0], w.curvature[0], links,
-          [&](int j) __attribute__((always_inline)) { return links - j * links_per_point + j - 1; },
+          curvature[0], slope[0], w.curvature[0], x_links,
+          [&](int j) __attribute__((always_inline)) { return x_links - j * links_per_axis + j - 1; },
           [&](int j) __attribute__((always_inline)) { return P::load(row.along + i + j * doubles_per_point); });
       const auto beside = [i](const std::array<const double*, 8>& rows) {
         return [&rows, i](int j) __attribute__((always_inline)) {
@@ -54,16 +55,19 @@ __attribute__((noinline)) void local_row(const Row& given, const Weights& weight
         };
       };
       add_links(
-          curvature[1], slope[1], w.curvature[1], links + 4,
-          [&](int j) __attribute__((always_inline)) { return links - j * row.links_y + 3 + j; }, beside(row.y));
+          curvature[1], slope[1], w.curvature[1], y_links,
+          [&](int j) __attribute__((always_inline)) { return y_links - j * row.links_y + j - 1; }, beside(row.y));
       add_links(
-          curvature[2], slope[2], w.curvature[2], links + 8,
-          [&](int j) __attribute__((always_inline)) { return links - j * row.links_z + 7 + j; }, beside(row.z));
+          curvature[2], slope[2], w.curvature[2], z_links,
+          [&](int j) __attribute__((always_inline)) { return z_links - j * row.links_z + j - 1; }, beside(row.z));
       const P kinetic = curvature[0] + curvature[1] + curvature[2];
       const P gradient = factor * (slope[0] + slope[1] + slope[2]);
       P result = imaginary ? w.swapped * swap_pairs(kinetic) + gradient : kinetic + w.swapped * swap_pairs(gradient);
       if (row.ahead != 0) {
         __builtin_prefetch(row.out + i + row.ahead, 1, 3);
+        __builtin_prefetch(x_links + row.links_y, 0, 3);
+        __builtin_prefetch(y_links + row.links_y, 0, 3);
+        __builtin_prefetch(z_links + row.links_y, 0, 3);
         if constexpr (with_base) __builtin_prefetch(row.base + i + row.ahead, 0, 3);
       }
       if constexpr (with_base) result += w.base * P::load(row.base + i);
