@@ -107,6 +107,21 @@ void fill_orbitals(tddft::State& state, const tddft::Model& model) {
   model.sum_density(state);
 }
 
+tddft::Field light_of(const RtStepCase& c, const tddft::System& system) {
+  tddft::Field field;
+  if (c.light == "kick") {
+    field.kick = {0, 0, 0.01};
+    if (system.grid.boundary == tddft::Boundary::isolated) field.gauge = tddft::Gauge::length;
+    return field;
+  }
+  if (c.light != "uniform" && c.light != "travelling")
+    throw core::InvalidArgument(fmt::format("the light is \"{}\"; give kick, uniform or travelling", c.light));
+  // So long that it acts in any number of steps.
+  field.pulses = {{.amplitude = 0.001, .frequency = 0.06, .duration = 1e6, .centre = 0, .direction = {1, 0, 0}}};
+  if (c.light == "travelling") field.way = tddft::Way{};
+  return field;
+}
+
 Spread divided(Spread spread, int by) {
   spread.median /= by;
   spread.minimum /= by;
@@ -134,10 +149,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   tddft::Model model(system, group, counts, how);
   tddft::State state = model.empty_state();
   fill_orbitals(state, model);
-  tddft::Field field;
-  field.kick = {0, 0, 0.01};
-  const bool isolated = system.grid.boundary == tddft::Boundary::isolated;
-  if (isolated) field.gauge = tddft::Gauge::length;
+  const tddft::Field field = light_of(c, system);
   tddft::PropagateOptions options;
   options.scheme = c.scheme;
   options.energy_every = c.energy_every;
@@ -149,7 +161,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
             std::vector<tddft::Vec3>(system.atoms.size(), tddft::Vec3{1e-6, 2e-6, 0}), c.ions_every};
   }
   tddft::Propagator propagator(model, state, field, options, ions);
-  propagator.kick();
+  if (field.has_kick()) propagator.kick();
 
   Result result;
   result.bench = "rt-step";
@@ -160,6 +172,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
                        {"division", counts.text()},
                        {"scheme", c.scheme},
                        {"precision", c.precision},
+                       {"light", c.light},
                        {"energy_every", std::int64_t(c.energy_every)},
                        {"ions_every", std::int64_t(c.ions_every)},
                        {"processes", std::int64_t(group.size())},

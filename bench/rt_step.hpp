@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `rt-step`: steps of real-time propagation of bulk silicon after a kick, split by region.
+/// `rt-step`: steps of real-time propagation of bulk silicon after a kick or in a pulse, split by region.
 ///
 /// Cubic cells of eight atoms with 10.26 bohr, in the Pade pseudopotentials of Goedecker, Teter and Hutter, in two
 /// shapes of the same size, 4.19 million points times orbitals: "silicon-8" is one cell on 16^3 points with 64 k-points
@@ -28,6 +28,9 @@ struct RtStepCase {
   int threads = 1;                   ///< of each process
   std::string precision = "double";  ///< of the orbitals, or "float"
   int ions_every = 0;                ///< steps of the electrons in one of the atoms, which move; 0: they rest
+  /// "kick"; "uniform": a pulse that is the same everywhere; or "travelling": one that crosses the cell, and whose
+  /// vector potential depends on the place. Both pulses are along x, in the velocity gauge.
+  std::string light = "kick";
 };
 
 /// Seconds of one step: the time of a run of `energy_every` steps, or of an ion step if there is more in it, divided by

@@ -46,12 +46,13 @@ void bind_bench_electrons(nb::module_& m) {
       "rt_step",
       [](const Communicator& group, const std::string& system, const std::optional<tddft::System>& other,
          const std::string& xc, const std::string& over, const std::string& scheme, const std::string& precision,
-         int energy_every, int ions_every, int threads, double seconds, double block_seconds) {
-        const bench::RtStepCase c{system, other, xc, over, scheme, energy_every, threads, precision, ions_every};
+         int energy_every, int ions_every, const std::string& light, int threads, double seconds,
+         double block_seconds) {
+        const bench::RtStepCase c{system, other, xc, over, scheme, energy_every, threads, precision, ions_every, light};
         return bench::to_json(bench::rt_step(group, c, effort_of(seconds, block_seconds)));
       },
       "communicator"_a, "system"_a, "other"_a.none(), "xc"_a, "over"_a, "scheme"_a, "precision"_a, "energy_every"_a,
-      "ions_every"_a, "threads"_a, "seconds"_a, "block_seconds"_a, Released());
+      "ions_every"_a, "light"_a, "threads"_a, "seconds"_a, "block_seconds"_a, Released());
 }
 
 }  // namespace halocline::bindings

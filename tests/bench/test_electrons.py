@@ -112,6 +112,12 @@ def test_rt_step_tells_where_the_time_goes():
     moving = bench.rt_step("silicon-8", energy_every=0, ions_every=2, **SHORT)
     assert moving["case"]["ions_every"] == 2 and any("forces" in path for path in moving["regions"])
     assert not any("forces" in path for path in r["regions"])
+    travelling = bench.rt_step("silicon-8", energy_every=0, light="travelling", **SHORT)
+    assert travelling["case"]["light"] == "travelling"
+    assert any("local vector potential" in path for path in travelling["regions"])
+    assert not any("local vector potential" in path for path in r["regions"])
+    with pytest.raises(InvalidArgument, match="give kick, uniform or travelling"):
+        bench.rt_step("silicon-8", light="sun", **SHORT)
     with pytest.raises(InvalidArgument, match="an ion step has energies at its end alone"):
         bench.rt_step("silicon-8", energy_every=3, ions_every=2, **SHORT)
     with pytest.raises(InvalidArgument, match="give silicon-8 or silicon-64"):

@@ -41,6 +41,7 @@ LATTICES = ("orthogonal", "hexagonal", "face-centred")
 ENDS = ("electric", "magnetic", "periodic", "absorbing")
 MATTER = ("empty", "glass", "silver")
 SILICON = ("silicon-8", "silicon-64")
+LIGHTS = ("kick", "uniform", "travelling")
 Carriers = Sequence[tuple[str, int]]
 """Transports by name, or "mpi" for plain MPI written by hand, each with its number of buffers; empty: all there are."""
 SECONDS = 0.5
@@ -401,15 +402,17 @@ def rt_step(
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
     ions_every: int = 0,
+    light: str = "kick",
 ) -> dict[str, Any]:
-    """One step of real-time propagation after a kick, of bulk silicon or of any system.
+    """One step of real-time propagation after a kick or in a pulse, of bulk silicon or of any system.
 
     system: one of SILICON: 16^3 points, 64 k-points and 16 orbitals, or 32^3 points and 128 orbitals; or the path of a
     run file of `halocline tddft`; its orbitals are plane waves, not the ground state, and every state is filled;
     over: what the processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4", "midpoint" or "etrs";
     precision: of the orbitals, one of PRECISIONS;
     energy_every: steps of a run, one of them with energies, whose time is divided by their number; 0: a step without;
-    ions_every: the atoms move, with forces once in so many steps; 0: they rest.
+    ions_every: the atoms move, with forces once in so many steps; 0: they rest; light: one of LIGHTS: a kick, a pulse
+    that is the same everywhere, or one that crosses the cell, with a vector potential that depends on the place.
     `result` has the points, the points times orbitals, the seconds for 4.19 million of these, and the time step;
     `regions` says where the time goes. Raises InvalidArgument for an unknown name or a division that does not fit,
     FileError.
@@ -431,6 +434,7 @@ def rt_step(
         precision,
         energy_every,
         ions_every,
+        light,
         threads,
         seconds,
         block_seconds,

@@ -99,6 +99,9 @@ def rt_step(
         str,
         typer.Option(metavar="N[,N...]", help="Steps of the electrons in one of the atoms, which move; 0: they rest."),
     ] = "0",
+    light: Annotated[
+        list[str], typer.Option(help="kick, uniform (a pulse), travelling (one that crosses the cell) or all.")
+    ] = ["kick"],  # noqa: B006
     precision: Precisions = "double",
     threads: Threads = "1",
 ) -> None:
@@ -107,16 +110,18 @@ def rt_step(
     from halocline import bench as library
 
     cases = []
-    for c, o, s, i, p, t in itertools.product(
+    for c, o, s, i, x, p, t in itertools.product(
         [str(system)] if system is not None else chosen("--case", case, library.SILICON),
         chosen("--over", over, ("auto", "k", "orbitals", "space")),
         chosen("--scheme", scheme, ("taylor4", "midpoint", "etrs")),
         counts("--ions", ions, "0,5,1", at_least=0),
+        chosen("--light", light, library.LIGHTS),
         chosen("--precision", precision, library.PRECISIONS),
         thread_counts(threads),
     ):
         name = f"rt-step {c} over {o} {s} {p} {t} threads" + (f" atoms every {i}" if i else "")
-        work = later(library.rt_step, c, o, s, p, energy_every, t, seconds=bench.seconds, ions_every=i)
+        name += f" {x} light" if x != "kick" else ""
+        work = later(library.rt_step, c, o, s, p, energy_every, t, seconds=bench.seconds, ions_every=i, light=x)
         cases.append((name, work))
     bench.run(cases)
 
