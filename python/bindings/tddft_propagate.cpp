@@ -54,7 +54,10 @@ Field field_from(const nb::dict& d) {
   field.kick = nb::cast<Vec3>(d["kick"]);
   field.spin_kick = nb::cast<bool>(d["spin_kick"]);
   field.response = response_from(nb::cast<nb::dict>(d["response"]));
-  if (const auto way = nb::cast<std::optional<std::array<int, 2>>>(d["way"])) field.way = Way{(*way)[0], (*way)[1]};
+  if (d.contains("way") && !d["way"].is_none()) {
+    const auto way = nb::cast<std::array<int, 2>>(d["way"]);
+    field.way = Way{way[0], way[1]};
+  }
   for (nb::handle pulse : nb::cast<nb::list>(d["pulses"]))
     field.pulses.push_back(pulse_from(nb::cast<nb::dict>(pulse)));
   field.table_times = nb::cast<std::vector<double>>(d["table_times"]);

@@ -391,7 +391,7 @@ def test_impossible_light_is_refused(crystal):
         run(crystal, cells=2, step=60.0, pulses=[])
     with pytest.raises(InvalidArgument, match="scheme"):
         run(crystal, cells=2, step=60.0, scheme="etrs")
-    with pytest.raises(InvalidArgument, match=r"leave \[propagate\] kick and response out"):
+    with pytest.raises(InvalidArgument, match=r"leave \[propagate\] kick, response and travels out"):
         run(crystal, cells=2, step=60.0, response="longitudinal")
     helium = hc.tddft.from_atoms(ase.Atoms("He"), extent=[12, 12, 12], box=[3, 3, 3], allow_coarse=True)
     with pytest.raises(InvalidArgument, match="isolated"):

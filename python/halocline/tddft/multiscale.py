@@ -229,7 +229,6 @@ class Cells:
                 f"[multiscale] cells = {electrons} for {self.groups} groups of processes; give each group at least one."
             )
         field = field_of(options, "velocity", (0.0, 0.0, 0.0))
-        field["way"] = None
         field["response"] = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
         trials = self._trials(field, options)
         self.time_step = min(step for step, _ in trials)

@@ -51,8 +51,8 @@ class Series:
     isolated systems only. norm is the number of electrons.
     positions, velocities, forces: shape (m, atoms, 3), and ion_kinetic: shape (m,), at the times ion_time, if the atoms
     move. The kinetic energy of the atoms is not part of energy["total"]; the sum of both is conserved without light.
-    Of light that depends on the place (travels), light: a TravellingLight; vector_potential and electric_field are means
-    over the cell, the latter half a step earlier.
+    Of light that depends on the place (travels), light: a TravellingLight; vector_potential and electric_field are
+    means over the cell, the latter half a step earlier.
     If the light answers the current, induced_potential and driving_current: shape (n, 3), and field_energy: shape (n,);
     vector_potential and electric_field contain the induced field.
     """
@@ -466,8 +466,8 @@ def duration(seconds: float) -> str:
 
 def check_light(system: System, options: Propagate, ions_move: bool = False) -> None:
     """Raises InvalidArgument for light that the system cannot have: fields that break the symmetries by which k-points
-    are reduced, what does not go with light that depends on the place, spin kicks without spin, absorbers that reach the atoms, angular momenta of crystals, orbitals in float
-    with a meta-GGA."""
+    are reduced, what does not go with light that depends on the place, spin kicks without spin, absorbers that reach
+    the atoms, angular momenta of crystals, orbitals in float with a meta-GGA."""
     check_absorber(system, options)
     check_response(system, options)
     check_travelling(system, options, ions_move)
@@ -510,8 +510,8 @@ def propagate(
     callback: gets every record, a dictionary; returning False ends the run
     watch: gets every record from step 0 on, the orbitals and the density (an object of the library), and the number of
         steps of the run. Collective
-    fields: with travels, gets every record from step 0 on, A(r) and the particle current density j(r) on the whole grid,
-        each of shape (3, z, y, x) [a.u.]. Collective
+    fields: with travels, gets every record from step 0 on, A(r) and the particle current density j(r) on the whole
+        grid, each of shape (3, z, y, x) [a.u.]. Collective
     Raises NotConverged for an unconverged ground state, InvalidArgument for an unstable time step (gives the limit) and
     for impossible options, Interrupted if the reporter asks to stop. Collective.
 

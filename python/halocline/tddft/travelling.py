@@ -68,8 +68,8 @@ def check_travelling(system: System, options: Propagate, ions_move: bool) -> Non
 class TravellingLight:
     """Light at the faces of the cell or box, and its profile along the way, of a propagation. Atomic units.
 
-    time: shape (n,); incident, reflected, transmitted: vector potentials, shape (n, 3): of the light from outside at the
-    face where it enters, of that which leaves there, and of all light behind the other face
+    time: shape (n,); incident, reflected, transmitted: vector potentials, shape (n, 3): of the light from outside at
+    the face where it enters, of that which leaves there, and of all light behind the other face
     near_field: shape (n,): largest |A| of the near field of the currents
     profile_time: shape (m,); potential, current: means over the planes across the way, shape (m, planes, 3)
     """

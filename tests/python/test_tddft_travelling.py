@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Light that crosses a cell or a box, and that the current density at each point answers: Python, run files, stop and
+restart."""
+
+import json
+
+import ase.build
+import h5py
+import numpy as np
+import pytest
+
+import halocline as hc
+
+PULSE = {"amplitude": "1e12 W/cm^2", "frequency": "12 eV", "duration": "1 fs", "direction": "x"}
+SPEED_OF_LIGHT = 137.035999177
+
+
+@pytest.fixture(scope="module")
+def crystal():
+    """Solid helium on few points."""
+    system = hc.tddft.from_atoms(ase.build.bulk("He", "sc", a=2.4), extent=[8, 8, 8], mesh=[2, 2, 2], allow_coarse=True)
+    return hc.tddft.ground_state(system)
+
+
+@pytest.fixture(scope="module")
+def atom():
+    return hc.tddft.ground_state(
+        hc.tddft.from_atoms(ase.Atoms("He"), extent=[14, 14, 14], box=[4, 4, 4], allow_coarse=True)
+    )
+
+
+def test_light_on_a_cell_is_reflected_transmitted_or_absorbed(crystal):
+    run = hc.tddft.propagate(crystal, pulses=[PULSE], total_time="1.1 fs", energy_every=1, travels="z")
+    light, balance = run.light, run.film_balance()
+    incident, behind = light.field("incident"), light.field("transmitted")
+    assert incident[:, 1:] == pytest.approx(0.0) and np.abs(incident[:, 0]).max() > 4e-3
+    # One cell is a thousandth of a wavelength: nearly all passes, a time of flight later.
+    assert np.abs(incident - behind).max() < 0.05 * np.abs(incident).max()
+    assert balance.transmitted == pytest.approx(1.0, abs=1e-2)
+    # What the electrons win is what is missing in the light.
+    alone = light.balance(crystal.system.native.volume / (2.4 / 0.529177210544), None)
+    assert balance.absorbed == pytest.approx(alone.absorbed, abs=0.1 * abs(balance.absorbed) + 1e-7)
+    thin = hc.tddft.propagate(
+        crystal, pulses=[PULSE], total_time="1.1 fs", response="film", film={"thickness": "2.4 angstrom"}
+    )
+    assert np.abs(light.reflected - thin.induced_potential).max() < 0.05 * np.abs(light.reflected).max()
+
+
+def test_light_reaches_the_middle_of_a_box_after_its_time_of_flight(atom):
+    run = hc.tddft.propagate(atom, pulses=[PULSE], steps=40, travels="-y", profile_every=20, time_step=0.05)
+    light = run.light
+    assert run.gauge == "velocity"
+    assert light.profile_time == pytest.approx([0.0, 1.0, 2.0])
+    assert light.potential.shape == light.current.shape == (3, 14, 3)
+    assert np.abs(light.reflected).max() == 0
+    delay = 13 * atom.system.spacing[1] / SPEED_OF_LIGHT
+    earlier = np.interp(1.0 - delay, light.time, light.incident[:, 0])
+    assert light.transmitted[20, 0] == pytest.approx(earlier, rel=2e-3)
+    assert light.transmitted[20, 0] != pytest.approx(light.incident[20, 0], rel=5e-2)
+    # It comes from large y; its profile ends with that at the other face.
+    assert light.potential[1, -1, 0] == pytest.approx(light.incident[20, 0], rel=1e-3)
+    assert light.potential[1, 0, 0] == pytest.approx(light.transmitted[20, 0], rel=1e-3)
+
+
+def test_fields_are_given_on_the_whole_grid(crystal):
+    seen = []
+    run = hc.tddft.propagate(
+        crystal, pulses=[PULSE], steps=3, travels="z", fields=lambda record, a, j: seen.append((record["step"], a, j))
+    )
+    assert [step for step, _, _ in seen] == [0, 1, 2, 3]
+    _, a, j = seen[-1]
+    assert a.shape == j.shape == (3, 8, 8, 8)
+    assert a.mean(axis=(1, 2, 3)) == pytest.approx(run.vector_potential[-1], rel=1e-12)
+    assert j.mean(axis=(1, 2, 3)) == pytest.approx(run.current[-1], rel=1e-9, abs=1e-15)
+    with pytest.raises(hc.InvalidArgument, match="the light is the same everywhere"):
+        hc.tddft.propagate(crystal, pulses=[PULSE], steps=1, fields=lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"kick": 0.01}, "give a pulse"),
+        ({"response": "longitudinal"}, "answers by itself"),
+        ({"precision": "float"}, "take double"),
+        ({"gauge": "length"}, "leave gauge out"),
+        ({"excited_every": 1}, "uniform field"),
+        ({"pulses": [PULSE | {"direction": "z"}]}, "at right angles to the way"),
+        ({"pulses": [PULSE | {"ellipticity": 1.0, "around": "y"}]}, "at right angles to the way"),
+        ({"travels": "up"}, "travels"),
+    ],
+)
+def test_what_travelling_light_does_not_go_with_is_refused(crystal, options, sentence):
+    with pytest.raises(hc.InvalidArgument, match=sentence):
+        hc.tddft.propagate(crystal, **({"pulses": [PULSE], "steps": 1, "travels": "z"} | options))
+
+
+def test_profiles_need_a_way(crystal):
+    with pytest.raises(hc.InvalidArgument, match="say its way"):
+        hc.tddft.propagate(crystal, pulses=[PULSE], steps=1, profile_every=1)
+
+
+def test_oblique_cells_are_refused():
+    system = hc.tddft.from_atoms(ase.build.bulk("He", "fcc", a=3.6), extent=[8, 8, 8], allow_coarse=True)
+    with pytest.raises(hc.InvalidArgument, match="orthogonal cell"):
+        hc.tddft.propagate(hc.tddft.ground_state(system), pulses=[PULSE], steps=1, travels="z")
+
+
+RUN = """
+[system]
+atoms = [["He", 0, 0, 0]]
+cell = [2.4, 2.4, 2.4]
+[grid]
+extent = [8, 8, 8]
+allow_coarse = true
+[kpoints]
+mesh = [2, 2, 2]
+[propagate]
+steps = STEPS
+travels = "z"
+profile_every = 3
+energy_every = 2
+pulses = [{ amplitude = "1e12 W/cm^2", frequency = "12 eV", duration = "0.1 fs", direction = "x" }]
+[output]
+file = "he.h5"
+cube = false
+"""
+
+
+def test_a_run_goes_on_bit_for_bit_after_a_stop_on_another_number_of_processes(halocline, tmp_path):
+    def run(steps, *more, ranks=0):
+        (tmp_path / "run.toml").write_text(RUN.replace("STEPS", str(steps)))
+        done = halocline("tddft", "propagate", "run.toml", *more, ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    whole = run(12, "--json", "whole.json")
+    assert "travels       along z" in whole.stdout and "% reflected" in whole.stdout
+    assert (tmp_path / "he_rt_light.png").is_file()
+    with h5py.File(tmp_path / "he_rt.h5") as file:
+        assert file["light/potential"].shape == (5, 8, 3)
+        assert file["light/incident"].attrs["unit"] == "hbar/(e bohr)"
+    (tmp_path / "he_rt.h5").unlink()
+    run(5)
+    assert "from step 5" in run(12, "--restart", "--json", "parts.json").stdout
+    whole, parts = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("whole", "parts"))
+    names = (
+        ("current",),
+        ("vector_potential",),
+        ("light", "reflected"),
+        ("light", "potential"),
+        ("light", "near_field"),
+    )
+
+    def column(of, name):
+        return of[name[0]] if len(name) == 1 else of[name[0]][name[1]]
+
+    for name in names:
+        assert column(parts, name) == column(whole, name)
+    (tmp_path / "he_rt.h5").unlink()
+    run(5)
+    run(12, "--restart", "--json", "two.json", ranks=2)
+    two = json.loads((tmp_path / "two.json").read_text())
+    for name in names:
+        assert np.allclose(column(two, name), column(whole, name), rtol=1e-9, atol=1e-14)
