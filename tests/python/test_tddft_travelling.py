@@ -8,11 +8,11 @@ import ase.build
 import h5py
 import numpy as np
 import pytest
+from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
 
 import halocline as hc
 
 PULSE = {"amplitude": "1e12 W/cm^2", "frequency": "12 eV", "duration": "1 fs", "direction": "x"}
-SPEED_OF_LIGHT = 137.035999177
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,44 @@ def test_light_on_a_cell_is_reflected_transmitted_or_absorbed(crystal):
         crystal, pulses=[PULSE], total_time="1.1 fs", response="film", film={"thickness": "2.4 angstrom"}
     )
     assert np.abs(light.reflected - thin.induced_potential).max() < 0.05 * np.abs(light.reflected).max()
+
+
+def test_a_film_of_many_cells_obeys_fresnel_with_the_dielectric_function_of_a_kick():
+    """Six cells of helium, a twentieth of a wavelength, with atoms in the middle of each cell. Amplitudes at complex
+    frequencies, where sums over the run have no error of a window."""
+    atoms = ase.build.bulk("He", "sc", a=2.4)
+    atoms.positions[:, 2] += 3.5 / 8 * 2.4
+    system = hc.tddft.from_atoms(atoms.repeat((1, 1, 6)), extent=[8, 8, 48], mesh=[2, 2, 1], allow_coarse=True)
+    ground = hc.tddft.ground_state(system)
+    z = np.array([30.0, 40.0, 50.0]) / HARTREE_EV + 3.0j / HARTREE_EV
+    pulse = {"amplitude": "1e10 W/cm^2", "frequency": "40 eV", "duration": "0.4 fs", "direction": "x"}
+
+    def laplace(times, values):
+        return (times[1] - times[0]) * np.exp(1j * z[:, None] * times) @ values
+
+    errors = []
+    for time_step in (0.08, 0.04):
+        options = {"total_time": "2 fs", "time_step": time_step, "energy_every": 0}
+        kick = hc.tddft.propagate(ground, kick=0.003, direction="x", **options)
+        current = kick.current[:, 0].copy()
+        current[0] *= 0.5  # the kick is at the beginning of the first step
+        n = np.sqrt(1 + 4j * np.pi * laplace(kick.time, current) / 0.003 / z)
+        light = hc.tddft.propagate(ground, travels="z", pulses=[pulse], **options).light
+        k, h = z / SPEED_OF_LIGHT, system.spacing[2]
+        turn, r = np.exp(1j * n * k * 48 * h), (1 - n) / (1 + n)
+        # The film begins and ends half a plane beside its outermost planes.
+        reflected = r * (1 - turn**2) / (1 - (r * turn) ** 2) * np.exp(-1j * k * h)
+        transmitted = (1 - r**2) * turn / (1 - (r * turn) ** 2) * np.exp(-1j * k * h)
+        incident = laplace(light.time, light.incident[:, 0])
+        errors.append(
+            [
+                np.abs(laplace(light.time, light.reflected[:, 0]) / incident / reflected - 1).max(),
+                np.abs(laplace(light.time, light.transmitted[:, 0]) / incident / transmitted - 1).max(),
+            ]
+        )
+    assert np.abs(reflected).min() > 0.01
+    assert errors[1][0] < 4e-3 and errors[1][1] < 2e-4
+    assert errors[1][0] < errors[0][0] / 3 and errors[1][1] < errors[0][1] / 3  # second order
 
 
 def test_light_reaches_the_middle_of_a_box_after_its_time_of_flight(atom):
