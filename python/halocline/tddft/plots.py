@@ -107,7 +107,9 @@ def _light(path: Path, attributes: Mapping[str, Any], data: Mapping[str, Any]) -
             axes[0].grid(False)
             axes[0].set_ylabel("plane across the way")
             axes[0].figure.colorbar(image, ax=axes[0], label=f"$A_{'xyz'[axis]}$ less incident [a.u.]")
-        for colour, name in zip(COLOURS, ("incident", "reflected", "transmitted"), strict=False):
+        # A box is small against the wavelength: the light behind it is that before it.
+        names = ("incident", "reflected", "transmitted") if attributes["periodic"] else ("incident",)
+        for colour, name in zip(COLOURS, names, strict=False):
             field = -np.diff(data[f"light/{name}"][:, axis]) / np.diff(data["time"]) * ATOMIC_FIELD_V_PER_ANGSTROM
             axes[-1].plot(0.5 * (time[1:] + time[:-1]), field, lw=1.0, color=colour, label=name)
         axes[-1].set_ylabel(rf"$E_{'xyz'[axis]}$ [V/$\mathrm{{\AA}}$]")

@@ -323,6 +323,50 @@ TEST_CASE("local light: a molecule in light that crosses it moves as in a unifor
   CHECK(most < 0.15 * without);
 }
 
+TEST_CASE("local light: it pushes electrons along its way, as a classical charge in a trap") {
+  // x is driven by E, and z by the magnetic force v E / c. Electrons in a harmonic trap move as one, however they act
+  // on each other.
+  const double omega = 0.5;
+  System system = soft::isolated(18, 0.6, std::make_shared<soft::Trap>(omega, 2.0), 2, 1);
+  Model model = soft::model_of(system);
+  State state = soft::converged_state(model);
+  Field field = along_z();
+  field.pulses = {{.amplitude = 0.06, .frequency = 0.4, .duration = 30, .centre = 15, .direction = {1, 0, 0}}};
+  PropagateOptions options;
+  options.time_step = 0.05;
+  options.energy_every = 0;
+  Propagator propagator(model, state, field, options);
+  const double first = system.grid.position(2, 0);
+  using Numbers = std::array<double, 4>;  // x, z and their momenta
+  const auto rate = [&](double t, const Numbers& y) {
+    const double then = t - (y[1] - first) / c, speed = y[2] + field.smooth_potential(then)[0];
+    return Numbers{speed, y[3], -omega * omega * y[0],
+                   -omega * omega * y[1] - speed * field.electric_field(then)[0] / c};
+  };
+  Numbers y{};
+  double most = 0, size = 0, across = 0;
+  for (int i = 0; i < 600; ++i) {
+    const double t = i * 0.05;
+    if (t > 0.1) {  // the light has arrived in the middle
+      const auto at = [&](const Numbers& slope, double by) {
+        Numbers moved = y;
+        for (std::size_t j = 0; j < 4; ++j) moved[j] += by * slope[j];
+        return moved;
+      };
+      const Numbers a = rate(t, y), b = rate(t + 0.025, at(a, 0.025)), d = rate(t + 0.025, at(b, 0.025)),
+                    e = rate(t + 0.05, at(d, 0.05));
+      for (std::size_t j = 0; j < 4; ++j) y[j] += 0.05 / 6 * (a[j] + 2 * b[j] + 2 * d[j] + e[j]);
+    }
+    const Record record = propagator.step();
+    size = std::max(size, std::abs(y[1]));
+    most = std::max(most, std::abs(record.dipole[2] / 2 - y[1]));
+    across = std::max(across, std::abs(record.dipole[0] / 2 - y[0]) / 0.1);
+  }
+  CHECK(size > 1e-4);
+  CHECK(most < 3e-2 * size);
+  CHECK(across < 3e-2);
+}
+
 TEST_CASE("local light: a run goes on from a checkpoint with the same bits") {
   const auto check = [](const System& system, const Field& field, const PropagateOptions& options) {
     const State start = ground(system);
