@@ -5,7 +5,10 @@ import json
 
 import h5py
 import numpy as np
+import pytest
+import trimesh
 from halocline.cli.main import main
+from halocline.maxwell.bodies import _inside
 from halocline.maxwell.job import read
 
 import halocline as hc
@@ -225,10 +228,12 @@ def test_a_kick_and_bodies_and_media_from_files(tmp_path, monkeypatch, capsys):
     ]
     lines += [" ".join(f"{float(v):.1f}" for v in row) for row in inside]
     (tmp_path / "rod.cube").write_text("\n".join(lines) + "\n")
+    trimesh.creation.cylinder(radius=40, height=5, sections=64).export("rod.stl")
     matter = 'medium = { index = "matter.txt", unit = "nm", permittivity = 1 } }'
     rest = '[kick]\ndirection = "x"\nfrom_energy = 1\nto_energy = 5\npoints = 9\n[run]\nfall = 1e-6\nlongest = 40'
     shapes = {
         "cube": '{ shape = "cube", file = "rod.cube", value = 1, centre = [8, 8, 0], ' + matter,
+        "mesh": '{ shape = "mesh", file = "rod.stl", step = 0.25, unit = "1 angstrom", centre = [8, 8, 0], ' + matter,
         "rod": '{ shape = "cylinder", radius = 4, centre = [8, 8, 0], ' + matter,
     }
     found = {}
@@ -240,7 +245,8 @@ def test_a_kick_and_bodies_and_media_from_files(tmp_path, monkeypatch, capsys):
     epsilon = medium.epsilon(np.linspace(1, 5, 9))
     exact = np.linspace(1, 5, 9) / 197.3269804 * (2 * np.pi * 16 * (epsilon - 1) / (epsilon + 1)).imag
     assert np.abs(found["rod"] - exact).max() < 0.12 * exact.max()
-    assert np.abs(found["cube"] - found["rod"]).max() < 0.15 * exact.max()
+    for name in ("cube", "mesh"):
+        assert np.abs(found[name] - found["rod"]).max() < 0.15 * exact.max()
     (tmp_path / "bad.toml").write_text(
         PLANE % (16, 16, 0.5, "", rest + '\n[measure]\nflux = [{ name = "a", axis = "x", place = 3 }]', "bad")
     )
@@ -254,6 +260,40 @@ def test_a_kick_and_bodies_and_media_from_files(tmp_path, monkeypatch, capsys):
     )
     assert main(["maxwell", "run", "bad.toml"]) == 2
     assert "no point of the number 3" in capsys.readouterr().err
+
+
+def test_cubes_inside_a_surface(tmp_path):
+    step = 0.25
+    ring = trimesh.creation.torus(4.0, 1.5, major_sections=96, minor_sections=48)
+    corners = np.asarray(ring.triangles)
+    lower = corners.min(axis=(0, 1)) + 0.5 * step
+    counts = np.ceil(np.ptp(corners, axis=(0, 1)) / step).astype(int)
+    inside = _inside(corners, lower, step, counts)
+    x, y, z = (lower[a] + step * np.arange(counts[a]) for a in range(3))
+    depth = 1.5 - np.hypot(np.hypot(*np.meshgrid(y, x, indexing="ij")) - 4.0, z[:, None, None])
+    sure = np.abs(depth) > 0.02  # the surface is one of flat triangles
+    assert sure.mean() > 0.97 and inside.any()
+    assert np.array_equal(inside[sure], depth[sure] > 0)
+    assert inside.sum() * step**3 == pytest.approx(ring.volume, rel=1e-2)
+    # Faces, edges and corners on lattice points.
+    block = np.asarray(trimesh.creation.box(extents=(4, 4, 4)).triangles)
+    assert _inside(block, np.array([-2.5, -2.5, -2.5]), 1.0, np.array([6, 6, 6])).sum() == 64
+    ball = trimesh.creation.icosphere(subdivisions=4, radius=5.0)
+    for name in ("ball.stl", "ball.obj", "ball.ply"):
+        ball.export(tmp_path / name)
+        assert hc.maxwell.voxels_of_mesh(str(tmp_path / name), "0.5 nm") is not None
+    ball.faces = ball.faces[1:]
+    ball.export(tmp_path / "holes.stl")
+    with pytest.raises(hc.InvalidArgument, match="the surface has holes"):
+        hc.maxwell.voxels_of_mesh(str(tmp_path / "holes.stl"), 0.5)
+    with pytest.raises(hc.InvalidArgument, match="take a larger step"):
+        hc.maxwell.voxels_of_mesh(str(tmp_path / "ball.stl"), 0.5, unit="1 mm")
+    with pytest.raises(hc.InvalidArgument, match="take a smaller step"):
+        hc.maxwell.voxels_of_mesh(str(tmp_path / "ball.stl"), 0.5, unit=1e-9, centre=(0.1, 0.1, 0.1))
+    (tmp_path / "text.stl").write_text("no surface\n")
+    for name in ("text.stl", "absent.stl"):
+        with pytest.raises(hc.FileError, match=name):
+            hc.maxwell.voxels_of_mesh(str(tmp_path / name), 0.5)
 
 
 def test_a_cylindrical_run(tmp_path, monkeypatch, capsys):

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from halocline import _halocline
-from halocline.maxwell.bodies import cuboid, cylinder, sphere, voxels
+from halocline.maxwell.bodies import cuboid, cylinder, sphere, voxels, voxels_of_cube, voxels_of_mesh
 from halocline.maxwell.checks import COMPONENTS
 from halocline.maxwell.fitting import IndexTable, error_of, fit, read_index
 from halocline.maxwell.measures import Dipole, FarField, Flux, Monitor
@@ -49,4 +49,6 @@ __all__ = [
     "read_index",
     "sphere",
     "voxels",
+    "voxels_of_cube",
+    "voxels_of_mesh",
 ]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from halocline.errors import InvalidArgument
 from halocline.maxwell import media
-from halocline.maxwell.bodies import cuboid, cylinder, sphere, voxels_of_cube
+from halocline.maxwell.bodies import cuboid, cylinder, sphere, voxels_of_cube, voxels_of_mesh
 from halocline.maxwell.checks import COMPONENTS
 from halocline.maxwell.fitting import MOST_POLES, fit, read_index
 from halocline.maxwell.units import quantity
@@ -130,22 +130,34 @@ class Body(Section):
 
     title: ClassVar[str] = "[matter] bodies:"
     medium: Any = key(REQUIRED, a_medium, "its medium")
-    shape: str = key("cuboid", choice("cuboid", "sphere", "cylinder", "cube"), '"cube" is a file of cubes')
+    shape: str = key(
+        "cuboid",
+        choice("cuboid", "sphere", "cylinder", "cube", "mesh"),
+        '"cube" is a file of cubes, "mesh" one of triangles',
+    )
     lower: list | None = key(None, corner, "of a cuboid")
     upper: list | None = key(None, corner, "of a cuboid")
     centre: list | None = key(None, array(length, "three lengths", length=3), "of a sphere or cylinder")
     radius: float | None = key(None, quantity("length", above=0.0), "of a sphere or cylinder")
     axis: str = key("z", choice(*AXES), "of a cylinder")
     length: float | None = key(None, quantity("length", above=0.0), "of a cylinder; without ends when absent")
-    file: str | None = key(None, text, "of a cube: Gaussian's format; cubes of its lattice are the body")
+    file: str | None = key(
+        None, text, "of a cube: Gaussian's format; cubes of its lattice are the body; of a mesh: STL, OBJ or PLY"
+    )
+    step: float | None = key(
+        None, quantity("length", above=0.0), "of a mesh: of the cubes that fill it, a quarter of the grid's or less"
+    )
+    unit: float = key(1.0, quantity("length", above=0.0), "of a mesh: length of the unit of its file; 1 nm when absent")
     value: float | None = key(None, number(), "of a cube: the number of its points inside; any but 0 when absent")
 
     def check_together(self) -> None:
-        needed = {"cuboid": ("lower", "upper"), "cube": ("file",)}.get(self.shape, ("centre", "radius"))
+        needed = {"cuboid": ("lower", "upper"), "cube": ("file",), "mesh": ("file", "step")}.get(
+            self.shape, ("centre", "radius")
+        )
         for name in needed:
             if getattr(self, name) is None:
                 raise InvalidArgument(f"{self.title} a {self.shape} needs {' and '.join(needed)}.")
-        if self.shape != "cube":
+        if self.shape not in ("cube", "mesh"):
             self.native()
 
     def native(self) -> Any:
@@ -154,6 +166,8 @@ class Body(Section):
             return cuboid(*([... if v == "open" else v for v in c] for c in (self.lower, self.upper)))
         if self.shape == "cube":
             return voxels_of_cube(str(self.file), self.value, self.centre)
+        if self.shape == "mesh":
+            return voxels_of_mesh(str(self.file), self.step, self.unit, self.centre)
         if self.shape == "sphere":
             return sphere(self.centre, self.radius)
         return cylinder(self.centre, self.axis, self.radius, *([] if self.length is None else [self.length]))
