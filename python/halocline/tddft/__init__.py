@@ -21,7 +21,8 @@ from halocline.tddft.emission import Harmonics, harmonics
 from halocline.tddft.ground import GroundState, ground_state
 from halocline.tddft.masses import EffectiveMass, effective_mass
 from halocline.tddft.molecular_dynamics import Trajectory, dynamics
-from halocline.tddft.multiscale import Multiscale, multiscale
+from halocline.tddft.multiscale import multiscale
+from halocline.tddft.multiscale_series import Multiscale
 from halocline.tddft.propagation import Series, propagate
 from halocline.tddft.relaxation import Relaxation, relax
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file

@@ -28,8 +28,9 @@ from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.maxwell.media import Medium, medium
 from halocline.reporter import Reporter
 from halocline.schema import changed
-from halocline.tddft import results
 from halocline.tddft.ground import GroundState
+from halocline.tddft.multiscale_body import BodyLight
+from halocline.tddft.multiscale_series import Multiscale
 from halocline.tddft.propagation import check_light, field_of, library_options, steps_of
 from halocline.tddft.runfile_light import Multiscale as Section
 from halocline.tddft.runfile_light import Propagate, unit_vector
@@ -44,117 +45,6 @@ LAYER = 12
 NO_ELECTRONS = "[multiscale] no layer has electrons; `halocline maxwell run` is for media alone."
 MARGIN = 4
 """Cells between a layer and the first node of the total field."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Shares:
-    """Parts of the incident energy."""
-
-    incident: float
-    """Energy a unit of area [hartree/bohr^2]."""
-    reflected: float
-    transmitted: float
-    absorbed: float
-    """Work of the field on the electrons of all cells."""
-
-
-class Multiscale:
-    """Light and currents in time. Rows are steps; columns are cells and Cartesian components of the crystal.
-
-    time: shape (n,) [a.u.], the times of vector_potential and current: shape (n, cells, 3)
-    field_time: half a step before; incident, reflected, transmitted: E there, shape (n, 3) [a.u.], reflected just in
-    front of the film and transmitted just behind it, incident at the place of its front without a film.
-    """
-
-    def __init__(self, cells: int, step: float, time_step: float, axis: int, behind: float, angle: float = 0.0) -> None:
-        self.cells, self.step, self.time_step, self.axis = cells, step, time_step, axis
-        self.index_behind, self.angle = behind, angle
-        self.first_current = np.zeros((cells, 3))
-        """At time 0 [a.u.]"""
-        self.rows: list[tuple[np.ndarray, ...]] = []
-
-    def add(self, *row: np.ndarray) -> None:
-        """A step: A, J, and E incident, reflected, transmitted."""
-        self.rows.append(row)
-
-    def _column(self, number: int) -> np.ndarray:
-        return np.array([row[number] for row in self.rows])
-
-    @property
-    def time(self) -> np.ndarray:
-        """[a.u.]"""
-        return self.time_step * np.arange(1, len(self.rows) + 1)
-
-    @property
-    def field_time(self) -> np.ndarray:
-        """[a.u.]"""
-        return self.time - 0.5 * self.time_step
-
-    @property
-    def vector_potential(self) -> np.ndarray:
-        """Shape (n, cells, 3) [a.u.]"""
-        return self._column(0)
-
-    @property
-    def current(self) -> np.ndarray:
-        """Shape (n, cells, 3): particle current density [a.u.]"""
-        return self._column(1)
-
-    @property
-    def incident(self) -> np.ndarray:
-        """Shape (n, 3): E [a.u.]"""
-        return self._column(2)
-
-    @property
-    def reflected(self) -> np.ndarray:
-        """Shape (n, 3): E [a.u.]"""
-        return self._column(3)
-
-    @property
-    def transmitted(self) -> np.ndarray:
-        """Shape (n, 3): E [a.u.]"""
-        return self._column(4)
-
-    def data(self) -> dict[str, Any]:
-        """The series in the form for results.write."""
-        names = ("vector_potential", "current", "incident", "reflected", "transmitted", "time")
-        found: dict[str, Any] = {name: getattr(self, name) for name in names}
-        for name in ("incident", "reflected", "transmitted"):
-            found[name] = (found[name], results.UNITS["electric_field"])
-        found["field_time"] = (self.field_time, results.UNITS["time"])
-        found["first_current"] = (self.first_current, results.UNITS["current"])
-        return found
-
-    def restore(self, data: Mapping[str, Any]) -> None:
-        """The inverse of data()."""
-        names = ("vector_potential", "current", "incident", "reflected", "transmitted")
-        self.first_current = np.asarray(data["first_current"])
-        self.rows = list(zip(*(np.asarray(data[name]) for name in names), strict=True))
-
-    def shares(self) -> Shares:
-        """Where the energy of the light has gone. They add up to 1 once all light has left the film."""
-        # Poynting's vector of a travelling wave is n c E^2 / 4 pi, and its part along the axis has the cosine of the
-        # angle in the medium: together sqrt(n^2 - sin^2).
-        flux = SPEED_OF_LIGHT / (4 * math.pi) * self.time_step * math.cos(self.angle)
-        behind = math.sqrt(self.index_behind**2 - math.sin(self.angle) ** 2) / math.cos(self.angle)
-        incident, reflected, transmitted = (flux * float(np.sum(e**2)) for e in map(self._column, (2, 3, 4)))
-        field = -np.diff(self.vector_potential, axis=0, prepend=np.zeros((1, self.cells, 3))) / self.time_step
-        middle = 0.5 * (self.current + np.concatenate([np.zeros((1, self.cells, 3)), self.current[:-1]]))
-        work = -self.step * self.time_step * float(np.sum(field * middle))
-        if incident == 0:
-            raise InvalidArgument("this run had no incident light; give pulses.")
-        return Shares(incident, reflected / incident, behind * transmitted / incident, work / incident)
-
-    def spectrum(self, energies: Any, which: str) -> np.ndarray:
-        """Sum of E exp(i omega t) dt at photon energies [hartree], shape (m, 3).
-
-        which: "incident", "reflected" or "transmitted". Raises InvalidArgument for any other.
-        """
-        if which not in ("incident", "reflected", "transmitted"):
-            raise InvalidArgument(f'spectrum of "{which}": expected "incident", "reflected" or "transmitted".')
-        omega = np.atleast_1d(np.asarray(energies, dtype=float))
-        phases = np.exp(1j * omega[:, None] * self.field_time[None, :])
-        return self.time_step * phases @ getattr(self, which)
 
 
 def _group_of(ground: GroundState, world: Communicator) -> tuple[int, int]:
@@ -243,11 +133,21 @@ class Cells:
             self.states.append(ground.state.copy())
             self.propagators.append(native.Propagator(ground.model, self.states[-1], field, given))
         self.total = steps_of(options, self.time_step)
-        make = _tilted if section.angle and section.polarisation == "p" else _Light
-        self.light = make(field, fillings, self.step, along, section, self.time_step, self.total)
-        self.found = Multiscale(self.cells, self.step, self.time_step, along, section.index_behind, section.angle)
+        self.inside = inside_of(section)
+        if self.inside is not None:
+            self.light: Any = BodyLight(field, self.inside, self.step, along, self.time_step, self.total)
+        else:
+            make = _tilted if section.angle and section.polarisation == "p" else _Light
+            self.light = make(field, fillings, self.step, along, section, self.time_step, self.total)
+        self.found = self.empty_series()
         self.potentials = np.zeros((self.cells, 3))
         self.found.first_current = self.now = self._currents()
+
+    def empty_series(self) -> Multiscale:
+        """A series of this run without rows."""
+        section, along = self.section, AXES.index(self.section.axis)
+        behind, angle = section.index_behind, section.angle
+        return Multiscale(self.cells, self.step, self.time_step, along, behind, angle, self.inside)
 
     def ground_of(self, cell: int) -> GroundState:
         """Of a cell with electrons."""
@@ -312,6 +212,11 @@ class Cells:
             propagator.resume(steps, induced=induced)
 
 
+def inside_of(section: Section) -> np.ndarray | None:
+    """Which cells of the box around a body are inside, shape (z, y, x); None for a film."""
+    return None if section.body is None else section.body.inside(section.required()[1])
+
+
 def check(system: System, section: Section, options: Propagate) -> None:
     """Raises InvalidArgument for what multiscale() cannot do."""
     if not system.periodic:
@@ -338,6 +243,7 @@ def multiscale(
     step: Any,
     cells: int | None = None,
     layers: Sequence[tuple[Any, int]] | None = None,
+    body: Mapping[str, Any] | None = None,
     axis: str = "x",
     angle: Any = 0.0,
     polarisation: str = "s",
@@ -347,11 +253,13 @@ def multiscale(
     callback: Callable[[int, np.ndarray, np.ndarray], bool | None] | None = None,
     **options: Any,
 ) -> Multiscale:
-    """Propagates light through a film of a crystal.
+    """Propagates light through a film of a crystal, or around a body.
 
     cells: of the film, along the way of the light; step: of the field's grid, the thickness of a cell [bohr]
     layers: instead of cells, pairs of what fills them and their number, in the order in which light meets them: a
         ground state, or a medium of `halocline.maxwell` or its name
+    body: instead of cells, keys of a body in two or three dimensions, in empty space: shape ("cuboid", "cylinder",
+        "sphere"), size (three lengths, "open" along axes on which nothing changes), radius, axis
     axis: of the crystal, along which the light travels, or which is the normal of the film
     angle: of incidence in empty space; polarisation: at an angle, "s" across the plane of incidence, or "p" in it.
         The direction of the pulses is that of E along the film. The current of the crystal must lie in the same plane
@@ -369,16 +277,16 @@ def multiscale(
     processes. Memory: the orbitals of each cell of this group.
     """
     reporter = reporter or Reporter()
-    if (cells is None) == (layers is None):
-        raise InvalidArgument("multiscale: give either cells or layers.")
+    if sum(given is not None for given in (cells, layers, body)) != 1:
+        raise InvalidArgument("multiscale: give one of cells, layers and body.")
     keys = {
         "angle": angle,
         "polarisation": polarisation,
         "step": step,
         "axis": axis,
         "index_behind": index_behind,
-        "cells": cells or sum(n for _, n in layers or ()),
     }
+    keys |= {"body": dict(body)} if body is not None else {"cells": cells or sum(n for _, n in layers or ())}
     given = {"kick": 0.0, "gauge": "velocity"} | options
     if "steps" in given:
         given.setdefault("total_time", None)
@@ -386,6 +294,8 @@ def multiscale(
     world = ground.model.communicator if comm is None else communicator(comm)
     section = changed(Section(), keys)
     fillings = []
+    if body is not None:
+        cells = section.required()[0][0].cells
     for filling, count in layers or [(ground, cells)]:
         of = Filling(filling, None) if isinstance(filling, GroundState) else Filling(None, medium(filling))
         fillings += [of] * int(count)

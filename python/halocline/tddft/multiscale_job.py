@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from halocline import _halocline
 from halocline.comm import CommonWork, on_root
 from halocline.errors import FileError, Interrupted, InvalidArgument
@@ -22,7 +24,8 @@ from halocline.reporter import Reporter, agreement
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results
 from halocline.tddft.jobs import SYSTEM_SECTIONS, division_lines, echo, ground_of, head_lines
-from halocline.tddft.multiscale import NO_ELECTRONS, Cells, Filling, Multiscale, check
+from halocline.tddft.multiscale import NO_ELECTRONS, Cells, Filling, check
+from halocline.tddft.multiscale_series import Multiscale
 from halocline.tddft.propagation import duration
 from halocline.tddft.runfile import Run, read_run_file
 from halocline.tddft.system import System, digest
@@ -144,7 +147,11 @@ class MultiscaleJob:
         fs = ATOMIC_TIME_FS
         nm = 0.1 * BOHR_ANGSTROM
         thickness = cells.cells * cells.step * nm
-        say(f"film          {cells.cells} cells of {cells.step * nm:.4g} nm, {thickness:.4g} nm in all")
+        if cells.inside is None:
+            say(f"film          {cells.cells} cells of {cells.step * nm:.4g} nm, {thickness:.4g} nm in all")
+        else:
+            box = " x ".join(str(n) for n in reversed(cells.inside.shape))
+            say(f"body          {cells.cells} cells of {cells.step * nm:.4g} nm in a box of {box}")
         media = sum(f.ground is None for f in cells.fillings)
         if media:
             say(f"media         in {media} of the cells, electrons in {cells.cells - media}")
@@ -160,9 +167,7 @@ class MultiscaleJob:
 
     def _resume(self, there: dict[str, Any], step: int) -> None:
         cells = self.cells
-        earlier = Multiscale(
-            cells.cells, cells.step, cells.time_step, cells.found.axis, cells.found.index_behind, cells.found.angle
-        )
+        earlier = cells.empty_series()
         earlier.restore(there)
         for cell, state in zip(cells.mine, cells.states, strict=True):
             native.read_orbitals(str(self.orbitals(cell, step)), cells.ground_of(cell).model, state)
@@ -197,9 +202,7 @@ class MultiscaleJob:
         reporter.line(
             f"{cells.total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step"
         )
-        shares = cells.found.shares()
-        parts = (f"{100 * getattr(shares, name):.4g} % {name}" for name in ("reflected", "transmitted", "absorbed"))
-        reporter.line(f"light         {', '.join(parts)}")
+        reporter.line(f"light         {cells.found.sentence()}")
         reporter.line(f"results       {self.path}")
         if self.given.output.plots:
             with work.paused():
@@ -244,8 +247,12 @@ class MultiscaleJob:
 
     def _attributes(self, step: int, finished: bool) -> dict[str, Any]:
         cells = self.cells
-        light = dict(vars(cells.found.shares())) if finished else {}
-        return {f"share_{name}": value for name, value in light.items()} | {
+        light: dict[str, Any] = {}
+        if finished and cells.inside is None:
+            light = {f"share_{name}": value for name, value in vars(cells.found.shares()).items()}
+        elif finished:
+            light = {"absorption": cells.found.absorption()}
+        return light | {
             "parameters": self.given.as_toml_values(),
             "identity": self.identity,
             "chosen": ground_module.chosen(cells.grounds[0].model)
@@ -275,6 +282,7 @@ def series_of(path: str | Path) -> Multiscale:
         int(attributes["axis"]),
         float(attributes["index_behind"]),
         float(attributes.get("angle", 0.0)),
+        np.asarray(data["inside"], dtype=bool) if "inside" in data else None,
     )
     found.restore(data)
     return found

@@ -17,15 +17,15 @@ from halocline.tddft.units import ATOMIC_FIELD_V_PER_ANGSTROM, ATOMIC_TIME_FS, B
 
 
 @contextmanager
-def _figure(path: Path, rows: int = 1, height: float = 3.8) -> Iterator[Any]:
-    """Axes to draw on; the new picture replaces an older one when it is complete."""
+def _figure(path: Path, rows: int = 1, height: float = 3.8, apart: bool = False) -> Iterator[Any]:
+    """Axes to draw on; the new picture replaces an older one when it is complete. apart: their x axes differ"""
     import matplotlib as mpl  # slow to load, so only if a picture is drawn
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(rows, 1, figsize=(6.4, height), squeeze=False, sharex=True)
+        figure, axes = plt.subplots(rows, 1, figsize=(6.4, height), squeeze=False, sharex=not apart)
         try:
             yield [a for (a,) in axes]
             save(figure, path)
@@ -259,10 +259,12 @@ def harmonics(path: Path) -> Path:
 
 
 def multiscale(path: Path) -> Path:
-    """Plots light that crosses a film: E in the film over place and time, and E before and behind it. Returns the
-    picture."""
+    """Plots light that crosses a film: E in the film over place and time, and E before and behind it; of a body the
+    energy that its cells have taken, and E on the axis. Returns the picture."""
     attributes, data = results.read(path, "multiscale")
     picture = path.with_suffix(".png")
+    if "inside" in data:
+        return _body(picture, attributes, data)
     potential = data["vector_potential"]
     field = -np.diff(potential, axis=0, prepend=np.zeros((1, *potential.shape[1:]))) / attributes["time_step"]
     axis = int(np.argmax(np.abs(data["incident"]).max(axis=0)))
@@ -284,6 +286,46 @@ def multiscale(path: Path) -> Path:
         axes[1].set_xlabel("time [fs]")
         axes[1].legend()
         _title(axes[0], f"{formula_label(attributes['formula'])}, {depth:.3g} nm")
+    return picture
+
+
+def _body(picture: Path, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> Path:
+    """The energy that the cells of a body have taken, on the plane through its middle, and E on the axis."""
+    inside = np.asarray(data["inside"], dtype=bool)
+    potential, current = data["vector_potential"], data["current"]
+    none = np.zeros((1, *potential.shape[1:]))
+    middle = 0.5 * (current + np.concatenate([none, current[:-1]]))
+    taken = np.full(inside.shape, np.nan)
+    taken[inside] = np.sum(np.diff(potential, axis=0, prepend=none) * middle, axis=(0, 2))
+    # The plane of the two axes with most cells, the axis of the light among them.
+    along = int(attributes["axis"])
+    other = max((a for a in range(3) if a != along), key=lambda a: inside.shape[2 - a])
+    (normal,) = set(range(3)) - {along, other}
+    plane = np.take(taken, inside.shape[2 - normal] // 2, axis=2 - normal)
+    if along < other:
+        plane = plane.T
+    nm = 0.1 * BOHR_ANGSTROM * attributes["cell_step"]
+    wide, high = (0.5 * nm * n for n in plane.T.shape[::-1])
+    axis = int(np.argmax(np.abs(data["incident"]).max(axis=0)))
+    with _figure(picture, 2, 6.4, apart=True) as axes:
+        image = axes[0].imshow(
+            plane.T * HARTREE_EV / BOHR_ANGSTROM**3 * 1e3, origin="lower", extent=(-wide, wide, -high, high),
+            cmap="viridis", interpolation="nearest",
+        )  # fmt: skip
+        axes[0].grid(False)
+        axes[0].set_anchor("W")
+        axes[0].set_xlabel(f"{'xyz'[along]} [nm], the way of the light")
+        axes[0].set_ylabel(f"{'xyz'[other]} [nm]")
+        axes[0].figure.colorbar(image, ax=axes[0], label="energy taken [eV/nm$^3$]")
+        time = data["field_time"] * ATOMIC_TIME_FS
+        labels = {"incident": "incident", "reflected": "scattered, before", "transmitted": "all, behind"}
+        for colour, (name, label) in zip(COLOURS, labels.items(), strict=False):
+            values = data[name][:, axis] * ATOMIC_FIELD_V_PER_ANGSTROM
+            axes[1].plot(time, values, lw=1.0, color=colour, label=label)
+        axes[1].set_ylabel(rf"$E_{'xyz'[axis]}$ [V/$\mathrm{{\AA}}$]")
+        axes[1].set_xlabel("time [fs]")
+        axes[1].legend()
+        _title(axes[0], formula_label(attributes["formula"]))
     return picture
 
 

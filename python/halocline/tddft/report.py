@@ -77,6 +77,11 @@ def lines(path: str) -> list[str]:
         for name in ("reflected", "transmitted", "absorbed"):
             if (share := attributes.get(f"share_{name}")) is not None:
                 found.append(f"{name:20}{100 * share:12.4f} % of the incident energy")
+        if (taken := attributes.get("absorption")) is not None:
+            box = " x ".join(str(n) for n in reversed(data["inside"].shape))
+            found.append(
+                f"a body in a box of {box} cells, absorption {taken:.6g} a.u. (bohr in 2 dimensions, bohr^2 in 3)"
+            )
     elif kind == "harmonics":
         photon = attributes["fundamental"] * HARTREE_EV
         found.append(f"harmonics of {photon:.4g} eV up to order {data['order'][-1]:.4g}, {attributes['window']} window")

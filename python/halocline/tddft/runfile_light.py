@@ -7,6 +7,8 @@ import dataclasses
 import math
 from typing import Any, ClassVar
 
+import numpy as np
+
 from halocline.errors import InvalidArgument
 from halocline.maxwell.runfile import a_medium
 from halocline.schema import (
@@ -34,6 +36,11 @@ def direction(value: Any) -> Any:
     if not any(vector_3):
         raise Unfit("a direction that is not zero")
     return vector_3
+
+
+def side(value: Any) -> Any:
+    """A length [bohr], or "open"."""
+    return value if value == "open" else quantity("length", above=0.0)(value)
 
 
 def unit_vector(given: Any) -> tuple[float, float, float]:
@@ -233,6 +240,46 @@ class Layer(Section):
 
 
 @dataclasses.dataclass(frozen=True)
+class Body(Section):
+    """A body of cells in two or three dimensions."""
+
+    title: ClassVar[str] = "[multiscale] body:"
+    shape: str = key("cuboid", choice("cuboid", "cylinder", "sphere"), "of the body; a cylinder has no ends")
+    size: list | None = key(
+        None,
+        array(side, 'three lengths, or "open" along axes on which nothing changes', length=3),
+        'of a cuboid along x, y and z; "open": nothing changes along this axis',
+    )
+    radius: float | None = key(None, quantity("length", above=0.0), "of a cylinder or sphere")
+    axis: str = key("z", choice(*AXES), "of a cylinder")
+
+    def check_together(self) -> None:
+        needed = "size" if self.shape == "cuboid" else "radius"
+        if getattr(self, needed) is None:
+            raise InvalidArgument(f"{self.title} a {self.shape} needs {needed}.")
+
+    def inside(self, step: float) -> np.ndarray:
+        """Cells whose middle is inside, shape (z, y, x). Raises InvalidArgument for fewer than two along an axis."""
+        if self.shape == "cuboid":
+            sides = [None if side == "open" else side for side in self.size]
+        else:
+            endless = [self.shape == "cylinder" and a == self.axis for a in AXES]
+            sides = [None if e else 2.0 * self.radius for e in endless]
+        if all(side is None for side in sides):
+            raise InvalidArgument(f"{self.title} a cuboid that is open along all axes is no body; give it a size.")
+        counts = [1 if side is None else round(side / step) for side in sides]
+        for side, count in zip(sides, counts, strict=True):
+            if side is not None and count < 2:
+                raise InvalidArgument(
+                    f"{self.title} {side:.4g} bohr are {count} cells of {step:.4g} bohr; at least two are needed."
+                )
+        places = np.meshgrid(*((np.arange(n) + 0.5 - 0.5 * n) * step for n in reversed(counts)), indexing="ij")
+        if self.shape == "cuboid":
+            return np.ones(places[0].shape, dtype=bool)
+        return sum(p**2 for p in places) <= self.radius**2
+
+
+@dataclasses.dataclass(frozen=True)
 class Multiscale(Section):
     """Light that crosses a crystal cell by cell; multiscale.py."""
 
@@ -246,6 +293,12 @@ class Multiscale(Section):
         array(table(Layer), "a list of tables with cells, and medium or run_file"),
         "instead of cells, in the order in which light meets them",
         example='layers = [{ cells = 8 }, { cells = 4, medium = "silica" }]',
+    )
+    body: Body | None = key(
+        None,
+        table(Body),
+        "instead of cells: a body in two or three dimensions, in empty space",
+        example='body = { shape = "cylinder", radius = "20 nm", axis = "z" }',
     )
     axis: str = key("x", choice(*AXES), "of the crystal, along which the light travels")
     angle: float = key(0.0, quantity("angle", at_least=0.0), "of incidence, in empty space", example='angle = "45 deg"')
@@ -263,9 +316,22 @@ class Multiscale(Section):
 
     def required(self) -> tuple[list[Layer], float]:
         """Layers and step. Raises InvalidArgument if one of them is absent."""
+        if self.body is not None:
+            return self._of_body()
         if self.cells is not None and self.layers is not None:
             raise InvalidArgument("[multiscale] cells and layers were given; the layers say how many cells there are.")
         if (self.cells is None and not self.layers) or self.step is None:
             missing = "step" if self.step is None else "cells"
             raise InvalidArgument(f'[multiscale] needs {missing}: give both, such as cells = 16, step = "5 nm".')
         return self.layers or [Layer(cells=self.cells)], self.step
+
+    def _of_body(self) -> tuple[list[Layer], float]:
+        if self.cells is not None or self.layers is not None:
+            raise InvalidArgument("[multiscale] body and cells or layers were given; leave one of them out.")
+        if self.step is None:
+            raise InvalidArgument('[multiscale] needs step: the size of the cells of the body, such as step = "5 nm".')
+        if self.angle or self.index_behind != 1:
+            raise InvalidArgument(
+                "[multiscale] a body stands in empty space, in light along an axis; leave angle and index_behind out."
+            )
+        return [Layer(cells=int(self.body.inside(self.step).sum()))], self.step
