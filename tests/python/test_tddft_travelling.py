@@ -84,6 +84,19 @@ def test_a_film_of_many_cells_obeys_fresnel_with_the_dielectric_function_of_a_ki
     assert errors[1][0] < errors[0][0] / 3 and errors[1][1] < errors[0][1] / 3  # second order
 
 
+def test_a_slab_in_vacuum_takes_what_light_loses():
+    atoms = ase.Atoms("He2", positions=[[0, 0, 4.8], [0, 0, 7.2]], cell=[2.4, 2.4, 12.0], pbc=[True, True, False])
+    slab = hc.tddft.ground_state(hc.tddft.from_atoms(atoms, extent=[8, 8, 40], mesh=[2, 2, 1], allow_coarse=True))
+    pulse = {"amplitude": "1e13 W/cm^2", "frequency": "22 eV", "duration": "0.5 fs", "direction": "x"}
+    run = hc.tddft.propagate(slab, pulses=[pulse], travels="z", total_time="0.7 fs", time_step=0.08, energy_every=1)
+    system = slab.system
+    light = run.light.balance(system.native.volume / system.structure.edges[2], None)
+    assert run.film_balance().absorbed == pytest.approx(light.absorbed, rel=5e-3)
+    assert light.absorbed > 0.01 and light.reflected > 1e-4
+    with pytest.raises(hc.InvalidArgument, match="let it travel along the open axis"):
+        hc.tddft.propagate(slab, pulses=[pulse | {"direction": "y"}], travels="x", steps=2)
+
+
 def test_light_reaches_the_middle_of_a_box_after_its_time_of_flight(atom):
     run = hc.tddft.propagate(atom, pulses=[PULSE], steps=40, travels="-y", profile_every=20, time_step=0.05)
     light = run.light

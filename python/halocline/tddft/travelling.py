@@ -48,6 +48,8 @@ def check_travelling(system: System, options: Propagate, ions_move: bool) -> Non
         (options.excited_every > 0, "with excited_every, which counts electrons in a uniform field", "leave it out"),
         (ions_move, "with [ions] move = true", "let the atoms rest"),
         (system.reduction is not None, "with k-points reduced by symmetry", "set [kpoints] symmetry = false"),
+        (system.periodic and any(o for a, o in enumerate(system.structure.open) if a != axis),
+         "across vacuum beside a slab or wire", "let it travel along the open axis of a slab"),
         (not system.structure.orthogonal, "in a cell whose edges are not at right angles", "take an orthogonal cell"),
     )  # fmt: skip
     for wrong, what, instead in lines:
