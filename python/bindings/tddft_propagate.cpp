@@ -160,6 +160,8 @@ void bind_tddft_propagate(nb::module_& m) {
       .def_prop_ro("steps_done", &Propagator::steps_done)
       .def_prop_ro("driving_current", &Propagator::driving_current, "With the ions' part [a.u.].")
       .def("set_next_potential", &Propagator::set_next_potential, "a"_a, "A at the end of the next step [a.u.].")
+      .def("give_current_to", &Propagator::give_current_to, "sum"_a.none(), "cell"_a, nb::keep_alive<1, 2>(),
+           "Puts the current density of each step into a sum over many propagations.")
       .def("hold_light", &Propagator::hold_light,
            "Puts into the state what a continued run needs of light that depends on the place.")
       .def(
@@ -209,6 +211,20 @@ void bind_tddft_propagate(nb::module_& m) {
           "steps_done"_a, "first_norm"_a = 0.0, "atoms"_a = nb::none(), "induced"_a = nb::none(), Released(),
           "first_norm: electrons at the first step of the run; 0: those of now. atoms: positions and velocities. "
           "induced: potential and current of the induced field at this step, and at the step before.");
+  nb::class_<CellCurrents>(m, "CellCurrents", "Currents of many cells, summed over all processes in the background.")
+      .def(nb::init<const comm::Communicator&, std::int64_t, std::int64_t>(), "world"_a, "cells"_a, "mine"_a)
+      .def(
+          "wait",
+          [](CellCurrents& self) {
+            std::vector<double> found;
+            {
+              const nb::gil_scoped_release unlocked;
+              found = self.wait();
+            }
+            const std::size_t cells = found.size() / 3;
+            return to_numpy(std::move(found), {cells, 3});
+          },
+          "Of the last step of each cell, shape (cells, 3). Collective.");
   m.def(
       "populations",
       [](const Model& model, const State& now, const Model& holder, const State& reference, int states, const Vec3& a) {

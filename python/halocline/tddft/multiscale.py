@@ -128,10 +128,12 @@ class Cells:
         self.mine = [i for i, f in enumerate(fillings) if f.ground is not None and owners[i] == group]
         self.states, self.propagators = [], []
         given = library_options(options, self.time_step)
+        self.sum = native.CellCurrents(world, self.cells, len(self.mine))
         for cell in self.mine:
             ground = self.ground_of(cell)
             self.states.append(ground.state.copy())
             self.propagators.append(native.Propagator(ground.model, self.states[-1], field, given))
+            self.propagators[-1].give_current_to(self.sum, cell)
         self.total = steps_of(options, self.time_step)
         self.inside = inside_of(section)
         if self.inside is not None:
@@ -180,7 +182,7 @@ class Cells:
         return found
 
     def _currents(self) -> np.ndarray:
-        """J of all cells at the present time, shape (cells, 3). Collective over world."""
+        """J of all cells before the first step, shape (cells, 3). Collective over world."""
         values = np.zeros((self.cells, 3))
         if self.grounds[0].model.communicator.rank == 0:
             for cell, propagator in zip(self.mine, self.propagators, strict=True):
@@ -193,7 +195,7 @@ class Cells:
         for cell, propagator in zip(self.mine, self.propagators, strict=True):
             propagator.set_next_potential(self.potentials[cell].tolist())
             propagator.step()
-        self.now = self._currents()
+        self.now = self.sum.wait()
         self.found.add(self.potentials, self.now, *self.light.at_ends())
 
     def resume(self, earlier: Multiscale, steps: int) -> None:
@@ -274,7 +276,7 @@ def multiscale(
     over comm.
 
     Cost: a step of the ground state's propagation for each cell of this group, and a sum of 3 numbers a cell over all
-    processes. Memory: the orbitals of each cell of this group.
+    processes, under way while the last cell solves its potential. Memory: the orbitals of each cell of this group.
     """
     reporter = reporter or Reporter()
     if sum(given is not None for given in (cells, layers, body)) != 1:

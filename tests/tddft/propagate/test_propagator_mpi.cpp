@@ -307,6 +307,51 @@ TEST_CASE("propagator: every division gives the same motion in light that depend
   }
 }
 
+TEST_CASE("cell currents: groups of processes know the currents of each other's cells, in the same bits") {
+  const comm::Communicator world = comm::world();
+  const int groups = std::min(2, world.size()), colour = world.rank() % groups;
+  const comm::Communicator group = world.split(colour, world.rank());
+  System system = periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 8, 6, {2, 1, 1});
+  system.grid.extent[2] = 16;  // eight processes can divide it
+  system.grid.spacing[2] = 0.6;
+  system.channels = monkhorst_pack(system.grid, {2, 1, 1});
+  Model model(system, group, choose_counts(group.size(), system), no_trial);
+  // Three cells: the first group has the first and the last.
+  std::vector<std::int64_t> mine{colour};
+  if (colour == 0) mine.push_back(groups);
+  CellCurrents sum(world, groups + 1, static_cast<std::int64_t>(mine.size()));
+  std::vector<State> states(mine.size(), waves(model));
+  std::vector<Propagator> cells;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    Field field;
+    field.kick = {0.01 * static_cast<double>(1 + mine[i]), 0.02, -0.01};
+    cells.emplace_back(model, states[i], field, PropagateOptions{.time_step = 0.05, .energy_every = 0});
+    cells.back().give_current_to(&sum, mine[i]);
+  }
+  CHECK_THROWS_AS(sum.wait(), core::InvalidArgument);
+  for (int step = 0; step < 3; ++step) {
+    for (Propagator& cell : cells) cell.step();
+    const std::vector<double> all = sum.wait();
+    REQUIRE(all.size() == static_cast<std::size_t>(3 * (groups + 1)));
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        CHECK(all[3 * static_cast<std::size_t>(mine[i]) + axis] ==
+              doctest::Approx(cells[i].driving_current()[axis]).epsilon(1e-12));
+    std::vector<double> low(all), high(all);
+    world.min(std::span(low));
+    world.max(std::span(high));
+    CHECK(low == high);
+    CHECK(all[0] != all[3 * static_cast<std::size_t>(groups)]);
+  }
+  sum.put(mine.front(), {});
+  CHECK_THROWS_AS(sum.put(groups + 1, {}), core::InvalidArgument);
+  if (mine.size() == 2) sum.put(mine.back(), {});
+  CHECK(sum.wait() == std::vector<double>(static_cast<std::size_t>(3 * (groups + 1)), 0.0));
+  const Field still;
+  Propagator etrs(model, states.front(), still, PropagateOptions{.time_step = 0.05, .scheme = "etrs"});
+  CHECK_THROWS_AS(etrs.give_current_to(&sum, 0), core::InvalidArgument);
+}
+
 TEST_CASE("propagator: a step that is refused is refused on every rank") {
   const comm::Communicator world = comm::world();
   const System system = periodic(std::make_shared<SoftIon>(2.0, 1.0), 4, 8, {2, 2, 2});

@@ -59,6 +59,16 @@ void Propagator::set_next_potential(const Vec3& a) {
   work_->induced->give(a);
 }
 
+void Propagator::give_current_to(CellCurrents* sum, std::int64_t cell) {
+  if (sum != nullptr && (work_->options.scheme == "etrs" || work_->light || work_->ions))
+    throw InvalidArgument(
+        "the current of a step was to go into a sum over cells, but the step is of the scheme 'etrs', "
+        "has light that depends on the place or atoms that move; take 'midpoint' or 'taylor4' and "
+        "atoms at rest");
+  work_->cell_currents = sum;
+  work_->cell = cell;
+}
+
 void Propagator::hold_light() {
   if (work_->light) work_->state.light = work_->light->saved(work_->current_density);
 }

@@ -24,6 +24,7 @@
 
 #include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/propagate/absorber.hpp"
+#include "halocline/tddft/propagate/cell_currents.hpp"
 #include "halocline/tddft/propagate/field.hpp"
 #include "halocline/tddft/propagate/induced_field.hpp"
 #include "halocline/tddft/propagate/local_light.hpp"
@@ -106,6 +107,10 @@ public:
   /// With Response::Geometry::given: A at the end of the next step, the same on every rank.
   /// @throws InvalidArgument  another response, or a number that is not finite. Collective: no.
   void set_next_potential(const Vec3& a);
+  /// From now on puts the contribution of this process to the current density of each step, when it is known, into a
+  /// sum over many propagations. @param sum  must outlive this object, or null for none
+  /// @throws InvalidArgument  the scheme "etrs". Collective: no.
+  void give_current_to(CellCurrents* sum, std::int64_t cell);
   /// Puts into the state what a continued run needs of light that depends on the place (State::light); nothing without
   /// such light. Call before the state is written. Collective: no.
   void hold_light();

@@ -329,11 +329,13 @@ void Propagator::Work::finish_density() {
   {
     core::Region region("tddft/density");
     if (density_sum) density_sum->wait(state.density);
+    if (cell_currents != nullptr) cell_currents->advance();
     model.symmetrise_density(state);
   }
   if (kinetic) kinetic->finish(state.kinetic, true);
   if (ions_arrived) return model.solve_electrons_potential(state);
   model.effective_potential(v, state);
+  if (cell_currents != nullptr) cell_currents->advance();
   h().set_potential(v);
 }
 
@@ -361,6 +363,14 @@ void Propagator::Work::finish_current(const Vec3& a) {
   current_summed = true;
   for (std::size_t channel = 0; channel < channel_electrons.size(); ++channel)
     current.add_drift(static_cast<std::int64_t>(channel), channel_electrons[channel]);
+}
+
+/// Gives this process's part of the current density to the sum over many propagations.
+void Propagator::Work::put_current() {
+  if (cell_currents == nullptr) return;
+  Vec3 part = symmetrised(current.part(), model.system().symmetries);
+  for (double& component : part) component /= model.system().grid.volume();
+  cell_currents->put(cell, part);
 }
 
 /// Sums the observables of a step over all processes in one reduction. Processes with the same box hold the same
@@ -433,7 +443,10 @@ void Propagator::Work::whole_step(std::span<const double> potential, bool trial)
   set_vector_potential(during);
   set_potential(potential, mean(field.electric_field(t), field.electric_field(t + dt)));
   exponentiate(dt, 4, !trial && during == after && !ions_arrive());
-  if (!trial) finish_current(after);
+  if (!trial) {
+    finish_current(after);
+    put_current();
+  }
   finish_density();
   if (!trial) sum_up();
 }

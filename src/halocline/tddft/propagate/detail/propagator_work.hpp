@@ -60,6 +60,7 @@ struct Propagator::Work {
   void finish_density();
   bool ions_arrive() const { return ions && (steps + 1) % ions->every() == 0; }
   void finish_current(const Vec3& a);
+  void put_current();
   void sum_up();
   void whole_step(std::span<const double> potential, bool trial = false);
   void add_ions(std::vector<double>& potential, double factor) const;
@@ -99,6 +100,8 @@ struct Propagator::Work {
   /// not part of `v` and H.
   bool ions_arrived = false;
   std::optional<Absorber> absorber;
+  CellCurrents* cell_currents = nullptr;           ///< the sum over many propagations, if this is one of them
+  std::int64_t cell = 0;                           ///< its number there
   std::optional<InducedField> induced;             ///< if the light answers the current
   std::optional<LocalLight> light;                 ///< if it depends on the place
   std::optional<Moment> light_set;                 ///< whose vector potential is in H
