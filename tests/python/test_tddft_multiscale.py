@@ -165,8 +165,43 @@ def test_oblique_light_in_the_plane_of_incidence_obeys_fresnel(crystal):
     small = run(crystal, cells=3, step=40.0, angle=1e-9, polarisation="p", total_time="1 fs")
     straight = run(crystal, cells=3, step=40.0, total_time="1 fs")
     assert np.abs(small.current - straight.current).max() < 1e-4 * np.abs(straight.current).max()
-    with pytest.raises(InvalidArgument, match="a permittivity alone"):
-        run(crystal, layers=[(crystal, 2), ("silica", 2)], step=40.0, angle=1.0, polarisation="p")
+    ohmic = hc.maxwell.medium(conductivity=1.0)
+    with pytest.raises(InvalidArgument, match="has a conductivity"):
+        run(crystal, layers=[(crystal, 2), (ohmic, 2)], step=40.0, angle=1.0, polarisation="p")
+    quick = hc.maxwell.medium(poles=[(500.0, 0.0, 1e4)])
+    with pytest.raises(InvalidArgument, match="whose period is too short"):
+        run(crystal, layers=[(crystal, 2), (quick, 2)], step=40.0, angle=1.0, polarisation="p")
+
+
+def test_oblique_light_on_layers_of_crystal_and_media_with_poles(crystal):
+    """At 45 degrees in the plane of incidence, by the transfer matrix of E and H along the film."""
+    metal = hc.maxwell.medium(permittivity=1.2, poles=[(0.0, 0.4, 30.0), (20.0, 0.5, 100.0)])
+    z = np.array([9.0, 12.0, 15.0]) / HARTREE_EV + 0.9j / HARTREE_EV
+    ev, k, sine = z * HARTREE_EV, z / SPEED_OF_LIGHT, np.sin(np.pi / 4)
+    of_metal = 1.2 - 30 / (ev**2 + 0.4j * ev) + 100 / (400 - ev**2 - 0.5j * ev)
+    errors = []
+    for cells, step in ((3, 60.0), (6, 30.0)):
+        whole = np.array([np.eye(2)] * 3, dtype=complex)
+        for epsilon in (dielectric(crystal, z), of_metal):
+            n = np.sqrt(epsilon - sine**2)
+            phase, ratio = n * k * cells * step, n / epsilon
+            one = np.array([[np.cos(phase), -1j * ratio * np.sin(phase)], [-1j * np.sin(phase) / ratio, np.cos(phase)]])
+            whole = whole @ np.moveaxis(one, 2, 0)
+        (a, b), (c, d) = np.moveaxis(whole, 0, 2)
+        cosine = np.cos(np.pi / 4)
+        transmitted = 2 / (a + b / cosine + cosine * c + d)
+        reflected = (a + b / cosine) * transmitted - 1
+        layers = [(crystal, cells), (metal, cells)]
+        found = run(crystal, layers=layers, step=step, angle="45 deg", polarisation="p")
+        incident = laplace(found.field_time, found.incident[:, 2], z)
+        r = laplace(found.field_time, found.reflected[:, 2], z) / incident
+        t = laplace(found.field_time, found.transmitted[:, 2], z) / incident
+        late = np.exp(1j * k * cosine * step)
+        early = np.exp(3j * k * cosine * step)
+        errors.append([np.abs(r / (reflected * early) - 1).max(), np.abs(t / (transmitted * late) - 1).max()])
+    assert errors[1][0] < 0.02 and errors[1][1] < 0.01
+    assert errors[1][1] < errors[0][1] / 2.5
+    assert np.abs(found.current[:, 6:]).max() == 0
 
 
 def test_cells_are_shared_out_by_their_cost():

@@ -396,19 +396,30 @@ def _tilted(
 ) -> TiltedLight:
     """Light at an angle, polarised in the plane of incidence."""
     _refuse_crossing(step, time_step, section.angle)
-    permittivities = []
-    for f in fillings:
-        if f.medium is not None and (f.medium.poles or f.medium.conductivity):
+    for m in {f.medium for f in fillings if f.medium is not None}:
+        if m.conductivity:
             raise InvalidArgument(
-                f"[multiscale] {f.medium.name or 'a medium'} has poles or a conductivity; light polarised in the plane "
-                "of incidence takes media that are a permittivity alone."
+                f"[multiscale] {m.name or 'a medium'} has a conductivity; light polarised in the plane of incidence "
+                "takes media of permittivity and poles. A pole without resonance conducts, too."
             )
-        permittivities.append(1.0 if f.medium is None else f.medium.permittivity)
+        fastest = max((p.resonance / HARTREE_EV for p in m.poles), default=0.0)
+        if fastest * time_step > 1:
+            raise InvalidArgument(
+                f"[multiscale] {m.name or 'a medium'} has a pole at {fastest * HARTREE_EV:.4g} eV, whose period is too "
+                f"short for the time step of {time_step:.4g} a.u.; take a step below {1 / fastest:.3g} a.u."
+            )
     values = np.asarray(native.field_of(field, [n * time_step for n in range(total + 1)]))[:, 0]
     (direction,) = {tuple(np.eye(3)[i]) for i in np.flatnonzero(np.abs(values).max(axis=0))} or {(0.0, 0.0, 0.0)}
     tangent, normal = np.array(direction), np.eye(3)[along]
     return TiltedLight(
-        np.array(permittivities), _behind(section), step, time_step, section.angle, tangent, normal, values @ tangent
+        [f.medium for f in fillings],
+        _behind(section),
+        step,
+        time_step,
+        section.angle,
+        tangent,
+        normal,
+        values @ tangent,
     )
 
 

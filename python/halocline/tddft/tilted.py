@@ -17,7 +17,36 @@ from typing import Any
 
 import numpy as np
 
-from halocline.tddft.units import SPEED_OF_LIGHT
+from halocline.maxwell.media import Medium
+from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
+
+
+class PolesOfCells:
+    """The currents of media with poles in some cells, worked out beside the light as those of electrons: told E in the
+    middle of a step, they give J at its end. Each pole is P'' + damping P' + resonance^2 P = strength E / 4 pi, by a
+    leapfrog of second order, stable for steps below 2 / resonance."""
+
+    def __init__(self, media: list[Medium | None], time_step: float) -> None:
+        """media: of each cell; None for one with electrons. Time steps [a.u.]"""
+        poles = [(cell, pole) for cell, m in enumerate(media) if m is not None for pole in m.poles]
+        self.count, self.dt = len(media), time_step
+        self.cell = np.array([cell for cell, _ in poles], dtype=np.int64)
+        self.square = np.array([(p.resonance / HARTREE_EV) ** 2 for _, p in poles])[:, None]
+        self.friction = np.array([0.5 * time_step * p.damping / HARTREE_EV for _, p in poles])[:, None]
+        self.strength = np.array([p.strength / HARTREE_EV**2 / (4 * math.pi) for _, p in poles])[:, None]
+        self.current, self.polarisation = np.zeros((2, len(poles), 3))
+
+    def add_to(self, currents: np.ndarray) -> np.ndarray:
+        """Currents of electrons with those of the poles, as particles of charge -1, shape (cells, 3)."""
+        total = currents.copy()
+        np.subtract.at(total, self.cell, self.current)
+        return total
+
+    def advance(self, field: np.ndarray) -> None:
+        """Takes E in the middle of the step, shape (cells, 3)."""
+        self.polarisation += self.dt * self.current
+        force = self.strength * field[self.cell] - self.square * self.polarisation
+        self.current = ((1 - self.friction) * self.current + self.dt * force) / (1 + self.friction)
 
 
 class TiltedLight:
@@ -26,7 +55,7 @@ class TiltedLight:
 
     def __init__(
         self,
-        permittivities: np.ndarray,
+        media: list[Medium | None],
         behind: float,
         step: float,
         time_step: float,
@@ -35,9 +64,11 @@ class TiltedLight:
         normal: np.ndarray,
         wave: Any,
     ) -> None:
-        """permittivities: of the cells, without electrons; behind: of the medium behind them
+        """media: of the cells, without conductivity; None for electrons; behind: permittivity of the medium behind them
         tangent, normal: unit vectors of the crystal; wave: incident E at times 0, dt, 2 dt, ... at a place in front"""
-        self.step, self.dt, self.cells = step, SPEED_OF_LIGHT * time_step, len(permittivities)
+        self.step, self.dt, self.cells = step, SPEED_OF_LIGHT * time_step, len(media)
+        self.poles = PolesOfCells(media, time_step)
+        permittivities = [1.0 if m is None else m.permittivity for m in media]
         self.sine, self.cosine = math.sin(angle), math.cos(angle)
         self.tangent, self.normal, self.wave = tangent, normal, np.asarray(wave)
         reach = math.ceil(len(self.wave) * self.dt / self.cosine / step) + 4
@@ -62,7 +93,7 @@ class TiltedLight:
         """Takes J of the cells at the beginning of a step; returns E half a step later, shape (cells, 3)."""
         dt, h, s = self.dt, self.step, self.sine
         inside = slice(self.first, self.first + self.cells)
-        charge = -4 * math.pi / SPEED_OF_LIGHT * currents  # J counts particles of charge -1
+        charge = -4 * math.pi / SPEED_OF_LIGHT * self.poles.add_to(currents)  # J counts particles of charge -1
         along, across = np.zeros_like(self.tangential), np.zeros_like(self.tangential)
         along[inside], across[inside] = charge @ self.tangent, charge @ self.normal
 
@@ -84,7 +115,9 @@ class TiltedLight:
         mean = 0.5 * (now[1:] + now[:-1])
         self.normal_field[1:-1] = (-s * mean - self.polarisation[1:-1]) * self.inverse[1:-1]
         self.done += 1
-        return self._vector(self.tangential[inside], self.normal_field[inside])
+        field = self._vector(self.tangential[inside], self.normal_field[inside])
+        self.poles.advance(field)
+        return field
 
     def _magnetic(self, conserved: np.ndarray, polarisation: np.ndarray) -> np.ndarray:
         normal = polarisation * self.inverse
