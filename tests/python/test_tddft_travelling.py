@@ -8,6 +8,8 @@ import ase.build
 import h5py
 import numpy as np
 import pytest
+from halocline.schema import changed
+from halocline.tddft.travelling import advice_on_box
 from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
 
 import halocline as hc
@@ -111,6 +113,15 @@ def test_light_reaches_the_middle_of_a_box_after_its_time_of_flight(atom):
     # It comes from large y; its profile ends with that at the other face.
     assert light.potential[1, -1, 0] == pytest.approx(light.incident[20, 0], rel=1e-3)
     assert light.potential[1, 0, 0] == pytest.approx(light.transmitted[20, 0], rel=1e-3)
+
+
+def test_a_box_in_which_the_near_field_is_late_is_called_so(atom):
+    def advice(frequency):
+        given = {"travels": "z", "pulses": [PULSE | {"frequency": frequency}]}
+        return advice_on_box(atom.system, changed(atom.system.run.propagate, given))
+
+    assert advice("12 eV") is None
+    assert "errs by some 16 % of itself" in advice("200 eV")
 
 
 def test_fields_are_given_on_the_whole_grid(crystal):

@@ -38,7 +38,7 @@ from halocline.tddft.propagation import (
 )
 from halocline.tddft.runfile import Run
 from halocline.tddft.system import System, digest
-from halocline.tddft.travelling import add_profile
+from halocline.tddft.travelling import add_profile, advice_on_box
 from halocline.tddft.units import ATOMIC_TIME_FS
 
 native = _halocline.tddft
@@ -211,7 +211,8 @@ class PropagateJob:
         """Runs, and returns the result files. Raises Interrupted if it was stopped; the progress is then on disk."""
         for line in head_lines(self.system, self.group) + echo(self.given, *SYSTEM_SECTIONS, "propagate", "ions"):
             self.reporter.line(line)
-        for sentence in self.system.warnings:
+        late = advice_on_box(self.system, self.given.propagate)
+        for sentence in [*self.system.warnings, *([late] if late is not None else [])]:
             self.reporter.warning(sentence)
         written = []
         for suffix, direction in self.given.propagate.directions():

@@ -31,7 +31,14 @@ from halocline.tddft.populations import ElectronCount, changes_of_bands
 from halocline.tddft.runfile_light import Propagate, unit_vector
 from halocline.tddft.runfile_motion import Ions
 from halocline.tddft.system import System
-from halocline.tddft.travelling import TravellingLight, add_profile, check_travelling, restore_light, way_of
+from halocline.tddft.travelling import (
+    TravellingLight,
+    add_profile,
+    advice_on_box,
+    check_travelling,
+    restore_light,
+    way_of,
+)
 from halocline.tddft.units import ATOMIC_TIME_FS
 
 native = _halocline.tddft
@@ -531,6 +538,8 @@ def propagate(
     moving = ions_of(system, ions)
     check_light(system, chosen, moving.move)
     check_ions(chosen, moving)
+    if (advice := advice_on_box(system, chosen)) is not None:
+        reporter.warning(advice)
     gauge = gauge_of(system, chosen)
     kick = tuple(chosen.kick * v for v in unit_vector(chosen.direction))
     state = ground.state.copy()

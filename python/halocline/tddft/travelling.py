@@ -66,6 +66,24 @@ def check_travelling(system: System, options: Propagate, ions_move: bool) -> Non
             )
 
 
+LONGEST_BOX = 0.3
+"""Largest edge over wavelength / 2 pi for which the near field of a box is taken without a word."""
+
+
+def advice_on_box(system: System, options: Propagate) -> str | None:
+    """A warning about a box in which the near field is late; None if all is well."""
+    if options.travels is None or system.periodic or not options.pulses:
+        return None
+    longest = max(float(edge) for edge in system.structure.edges)
+    part = longest * max(p.frequency for p in options.pulses) / SPEED_OF_LIGHT
+    if part < LONGEST_BOX:
+        return None
+    return (
+        f"the box of {longest:.4g} bohr is {part:.3g} of the wavelength / 2 pi; the near field of the currents, "
+        f"which is taken without its time of flight, errs by some {100 * part**2:.2g} % of itself (light/near_field)."
+    )
+
+
 @dataclasses.dataclass
 class TravellingLight:
     """Light at the faces of the cell or box, and its profile along the way, of a propagation. Atomic units.
