@@ -86,6 +86,27 @@ def test_a_film_of_many_cells_obeys_fresnel_with_the_dielectric_function_of_a_ki
     assert errors[1][0] < errors[0][0] / 3 and errors[1][1] < errors[0][1] / 3  # second order
 
 
+def test_a_film_on_its_own_grid_is_that_of_macroscopic_cells():
+    """Nine cells of helium: all electrons on one grid, and three cells of `multiscale` with electrons of one cell."""
+    atoms = ase.build.bulk("He", "sc", a=2.4)
+    atoms.positions[:, 2] += 3.5 / 8 * 2.4
+    one, nine = (
+        hc.tddft.ground_state(
+            hc.tddft.from_atoms(atoms.repeat((1, 1, n)), extent=[8, 8, 8 * n], mesh=[2, 2, 9 // n], allow_coarse=True)
+        )
+        for n in (1, 9)
+    )
+    thickness = float(nine.system.structure.edges[2])
+    pulse = {"amplitude": "3e14 W/cm^2", "frequency": "40 eV", "duration": "0.4 fs", "direction": "x"}
+    given = {"pulses": [pulse], "total_time": "0.9 fs", "time_step": 0.08}
+    together = hc.tddft.propagate(nine, travels="z", energy_every=5, **given).film_balance()
+    apart = hc.tddft.multiscale(one, cells=3, step=thickness / 3, axis="z", energy_every=0, **given).shares()
+    assert together.transmitted == pytest.approx(apart.transmitted, abs=3e-4)
+    assert together.reflected == pytest.approx(apart.reflected, rel=0.05)
+    assert together.absorbed == pytest.approx(apart.absorbed, rel=0.03)
+    assert together.absorbed > 0.03
+
+
 def test_a_slab_in_vacuum_takes_what_light_loses():
     atoms = ase.Atoms("He2", positions=[[0, 0, 4.8], [0, 0, 7.2]], cell=[2.4, 2.4, 12.0], pbc=[True, True, False])
     slab = hc.tddft.ground_state(hc.tddft.from_atoms(atoms, extent=[8, 8, 40], mesh=[2, 2, 1], allow_coarse=True))
