@@ -78,6 +78,29 @@ def mie(index, size):
     return scattered, 2 / size**2 * np.sum((2 * n + 1) * (a + b).real)
 
 
+def mie_sections(index, size, angles):
+    """Of a ball in units of 1/k^2: differential cross-sections across the plane of scattering and in it, where E of the
+    light lies (Bohren and Huffman, chapter 4)."""
+    last = int(size + 4 * size ** (1 / 3) + 10)
+    n, mu = np.arange(1, last + 1), np.cos(angles)
+    outside = spherical_jn(n, size) + 1j * spherical_yn(n, size)
+    slope = spherical_jn(n, size, derivative=True) + 1j * spherical_yn(n, size, derivative=True)
+    p, q, x = size * spherical_jn(n, size), index * size * spherical_jn(n, index * size), size * outside
+    dp = spherical_jn(n, size) + size * spherical_jn(n, size, derivative=True)
+    dq = spherical_jn(n, index * size) + index * size * spherical_jn(n, index * size, derivative=True)
+    dx = outside + size * slope
+    a = (index * q * dp - p * dq) / (index * q * dx - x * dq)
+    b = (q * dp - index * p * dq) / (q * dx - index * x * dq)
+    pi = np.zeros((last + 1, len(mu)))
+    pi[1] = 1.0
+    for i in range(2, last + 1):
+        pi[i] = (2 * i - 1) / (i - 1) * mu * pi[i - 1] - i / (i - 1) * pi[i - 2]
+    tau = np.array([i * mu * pi[i] - (i + 1) * pi[i - 1] for i in n])
+    weights = ((2 * n + 1) / (n * (n + 1)))[:, None]
+    first, second = (weights * (u[:, None] * pi[1:] + v[:, None] * tau) for u, v in ((a, b), (b, a)))
+    return np.abs(first.sum(axis=0)) ** 2, np.abs(second.sum(axis=0)) ** 2
+
+
 def ball(medium, radius, step, energies):
     """Efficiencies of scattering and absorption by fluxes through boxes outside and inside of the wave's box."""
     margin = 6
@@ -234,9 +257,9 @@ def test_a_plane_wave_meets_a_ball_on_the_axis():
         box = ([0, 0, size - half - 2 * step], [half + 2 * step, 0, size + half + 2 * step])
         wave = sim.add_plane_wave("z", "x", energies=energies, box=box)
         ends = (0, 0, size - half - 6 * step), (half + 6 * step, 0, size + half + 6 * step)
-        return sim, wave, sim.add_flux_box(*ends, energies)
+        return sim, wave, sim.add_flux_box(*ends, energies), sim.add_far_field(*ends, energies)
 
-    sim, _, _ = run([])
+    sim, *_ = run([])
     sim.run(31)
     inside, outside = 0.0, 0.0
     for component in ("Ex", "Ez", "Hy"):
@@ -245,8 +268,15 @@ def test_a_plane_wave_meets_a_ball_on_the_axis():
         inside = max(inside, field.max())
         outside = max(outside, field[rows + 2 :].max(), field[:, columns:].max())
     assert inside > 0.5 and outside < 1e-13 * inside
-    sim, wave, out = run([(mx.sphere((0, 0, size), radius), index**2)])
+    sim, wave, out, far = run([(mx.sphere((0, 0, size), radius), index**2)])
     sim.run_until_quiet(fall=1e-6)
+    theta, phi = np.linspace(0, np.pi, 7), 0.7
+    away = np.column_stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)])
+    for e, found in zip(energies, far.intensities(away) / wave.flux()[:, None], strict=True):
+        k = e / HBAR_C_EV_NM
+        across, along = mie_sections(index, k * radius, theta)
+        exact = (along * np.cos(phi) ** 2 + across * np.sin(phi) ** 2) / k**2
+        assert np.abs(found - exact).max() < 0.025 * exact.max()
     for e, found in zip(energies, out.values() / wave.flux() / (math.pi * radius**2), strict=True):
         exact, _ = mie(index, e / HBAR_C_EV_NM * radius)
         assert found == pytest.approx(exact, rel=0.01)
@@ -259,12 +289,20 @@ def test_a_dipole_on_the_axis_radiates_what_a_dipole_does():
     sim = mx.Simulation((300, 0, 600), 15, azimuthal=0)
     sim.add_current("Ez", (0, 0, 300), pulse)
     flux = sim.add_flux_box((0, 0, 150), (200, 0, 450), energies)
+    far = sim.add_far_field((0, 0, 150), (200, 0, 450), energies)
+    towards = np.array([(0, 0, 1), (1, 0, 0), (1, 1, 1), (-1, 2, 0.5)], dtype=float)
+    towards /= np.linalg.norm(towards, axis=1, keepdims=True)
     snapshots = sim.add_snapshots("Hy", 5)
     sim.run_until_quiet(1e-8, longest=120)
-    for e, energy in zip(energies, flux.values(), strict=True):
+    for e, energy, amplitudes in zip(energies, flux.values(), far.amplitudes(towards), strict=True):
         k = e / HBAR_C_EV_NM
         moment = 0.5 * np.sum([pulse(t) * np.exp(1j * k * t) for t in times])
         assert energy == pytest.approx(k**2 * abs(moment) ** 2 / (12 * np.pi), rel=0.01)
+        late = np.exp(-1j * k * towards[:, 2:3] * 7.5)  # E_z lies half a step above its node
+        exact = 1j * k / (4 * np.pi) * moment * (np.array([0, 0, 1.0]) - towards * towards[:, 2:3]) * late
+        assert np.abs(amplitudes - exact).max() < 4e-3 * np.abs(exact).max()
+    with pytest.raises(InvalidArgument, match="expected a can around the axis"):
+        sim.add_far_field((50, 0, 150), (200, 0, 450), energies)
     # H about a current falls towards the axis with its distance: H_y is proportional to r there.
     frame = max(snapshots.frames, key=lambda f: np.abs(f).max())[10, 0]
     assert frame[0] / frame[1] == pytest.approx(1 / 3, abs=0.05)

@@ -94,15 +94,8 @@ class FarField(_Faces):
         Collective. Cost: the points of the faces, for each direction and energy.
         """
         sim = self._simulation
-        unit = np.atleast_2d(np.asarray(directions, dtype=float))
-        size = np.linalg.norm(unit, axis=1, keepdims=True)
         flat = [a for a in range(3) if sim.grid.flat(a)]
-        if unit.shape[1] != 3 or np.any(size == 0) or np.any(unit[:, flat] != 0):
-            raise InvalidArgument(
-                f"far field: directions of shape {unit.shape} were given; expected vectors x, y, z that are not zero, "
-                "and zero along flat axes."
-            )
-        unit = unit / size
+        unit = _unit_vectors(directions, flat)
         middle = [(lower + upper) / 2 for lower, upper in zip(self._lower, self._upper, strict=True)]
         index = math.sqrt(sim.background_permittivity)
         found = np.zeros((len(self.energies), len(unit), 3), dtype=complex)
@@ -139,6 +132,72 @@ class FarField(_Faces):
 
     def _plane(self, face: Face) -> float:
         return float(self._lower[face[2]] if face[0] < 0 else self._upper[face[2]])
+
+
+class RoundFarField(FarField):
+    """The same of a closed can in a cylindrical grid, whose currents are added up around the axis. Places are counted
+    from the middle of the can on the axis."""
+
+    def amplitudes(self, directions: Any) -> np.ndarray:
+        """Shape (energies, directions, 3): E r exp(-i k r) at a distance r, with Cartesian components.
+
+        directions: one vector or several, shape (n, 3)
+        Collective. Cost: the points of the faces, for each direction, energy and angle around the axis.
+        """
+        sim = self._simulation
+        unit = _unit_vectors(directions, [])
+        middle = (self._lower[2] + self._upper[2]) / 2
+        index = math.sqrt(sim.background_permittivity)
+        m = sim.azimuthal
+        found = np.zeros((len(self.energies), len(unit), 3), dtype=complex)
+        for f, energy in enumerate(self.energies):
+            k = index * frequency_of(float(energy))
+            # The phase around the axis has waves up to k times the radius; more angles than twice that are exact.
+            count = 4 * (m + math.ceil(k * sim.step * self._upper[0])) + 32
+            electric_sum, magnetic_sum = np.zeros((2, len(unit), 3), dtype=complex)
+            for electric, along_e, along_m, radius, height in self._currents(f):
+                for n in range(count):
+                    angle = 2 * math.pi * n / count
+                    turn = math.sin(m * angle) if electric == 1 else math.cos(m * angle)
+                    if turn == 0.0:
+                        continue
+                    cosine, sine = math.cos(angle), math.sin(angle)
+                    basis = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+                    for d, towards in enumerate(unit):
+                        path = radius * (towards @ basis[0]) + (height - middle) * towards[2]
+                        turned = (2 * math.pi / count * turn) * np.exp(-1j * k * sim.step * path)
+                        electric_sum[d] += np.sum(turned * along_e[1]) * basis[along_e[0]]
+                        magnetic_sum[d] += np.sum(turned * along_m[1]) * basis[along_m[0]]
+            across = electric_sum - unit * np.sum(unit * electric_sum, axis=1, keepdims=True)
+            found[f] = 1j * k / (4 * math.pi) * (across / index - np.cross(unit, magnetic_sum))
+        return found
+
+    def _currents(self, frequency: int) -> Iterator[tuple[int, tuple, tuple, np.ndarray, np.ndarray]]:
+        """On each face for each pair of components: the axis of E; axis and values of normal x H and of -normal x E,
+        times the length of a step and the distance from the axis; distance and height [steps]. Axes 0, 1, 2 are those
+        away from the axis, around it and along it."""
+        step = self._simulation.step
+        for face in self._faces:
+            sign, _, axis = face
+            for electric, e, h, areas, places in self._pairs(face, frequency):
+                other = 3 - axis - electric
+                right = sign * (1.0 if electric == (axis + 1) % 3 else -1.0)
+                radius = np.asarray(self._plane(face) if axis == 0 else places[0], dtype=float)
+                height = np.asarray(self._plane(face) if axis == 2 else places[2], dtype=float)
+                # The components around the axis are multiplied by the distance already.
+                with_e, with_h = (e, h * radius * step) if electric == 1 else (e * radius * step, h)
+                yield electric, (electric, -right * areas * with_h), (other, -right * areas * with_e), radius, height
+
+
+def _unit_vectors(directions: Any, flat: list[int]) -> np.ndarray:
+    unit = np.atleast_2d(np.asarray(directions, dtype=float))
+    size = np.linalg.norm(unit, axis=1, keepdims=True)
+    if unit.shape[1] != 3 or np.any(size == 0) or np.any(unit[:, flat] != 0):
+        raise InvalidArgument(
+            f"far field: directions of shape {unit.shape} were given; expected vectors x, y, z that are not zero, and "
+            "zero along flat axes."
+        )
+    return unit / size
 
 
 class Monitor:

@@ -40,7 +40,7 @@ from halocline.maxwell.checks import (
     an_energy,
     some_energies,
 )
-from halocline.maxwell.measures import Dipole, Face, FarField, Flux, Monitor
+from halocline.maxwell.measures import Dipole, Face, FarField, Flux, Monitor, RoundFarField
 from halocline.maxwell.media import Medium, medium
 from halocline.maxwell.snapshots import Snapshots
 from halocline.maxwell.sources import Beam, PlaneWave, Profiles, check_profile, pulse, waveforms
@@ -347,19 +347,22 @@ class Simulation:
     @takes(lower=a_place, upper=a_place, energies=some_energies)
     def add_far_field(self, lower: Any, upper: Any, energies: Any) -> FarField:
         """Keeps the light that leaves a closed box [nm], for the field far from it. All matter is inside of the box,
-        and so is the box of a plane wave. For grids in two and three dimensions.
+        and so is the box of a plane wave. For grids in two and three dimensions and cylindrical ones.
 
         Raises InvalidArgument for a box that is not inside the grid, one that covers a periodic axis, grids in one
-        dimension, and a background with poles or a conductivity.
+        dimension, a can that does not begin on the axis, and a background with poles or a conductivity.
         """
         flat = sum(self.grid.flat(a) for a in range(3))
         background = self._media[0]
-        if self.azimuthal is not None or flat > 1 or background.poles or background.conductivity:
+        if flat > 1 or background.poles or background.conductivity:
             raise InvalidArgument(
-                "add_far_field: expected a Cartesian grid in two or three dimensions, and a background that is a "
-                "permittivity."
+                "add_far_field: expected a grid in two or three dimensions, and a background that is a permittivity."
             )
         faces, first, last, values = self._box(lower, upper, energies)
+        if self.azimuthal is not None:
+            if first[0] != 0 or len(faces) != 3:
+                raise InvalidArgument("add_far_field: expected a can around the axis, from x = 0 on, inside the grid.")
+            return RoundFarField(self, faces, first, last, values)
         if len(faces) != 2 * (3 - flat):
             raise InvalidArgument(
                 "add_far_field: the box covers a periodic axis; light leaves it in no direction there."
