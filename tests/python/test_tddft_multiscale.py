@@ -9,8 +9,10 @@ import ase.io
 import numpy as np
 import pytest
 from halocline.cli.main import main
-from halocline.tddft.multiscale import shared_out
+from halocline.schema import changed
+from halocline.tddft.multiscale import Filling, Section, _Light, shared_out
 from halocline.tddft.multiscale_job import series_of
+from halocline.tddft.propagation import field_of
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, SPEED_OF_LIGHT
 from scipy.interpolate import CubicSpline
 
@@ -237,6 +239,41 @@ def test_one_thin_cell_is_a_film_in_a_uniform_field(crystal):
     delays = np.linspace(-1.0, 1.0, 201)
     worst = min(np.abs(np.interp(times - d, times, b) - a)[5:-5].max() for d in delays)
     assert worst < 0.02 * np.abs(a).max()
+
+
+def endless_line(currents, step, time_step):
+    """Vector potential at a place where currents flow, on an endless line of steps without other matter: leapfrog of
+    A'' = c^2 d^2 A / dx^2 + 4 pi J, with J of particles of charge -1."""
+    middle = len(currents) + 1
+    before, now = np.zeros((2, 2 * middle + 1))
+    found = []
+    for current in currents:
+        bend = np.zeros_like(now)
+        bend[1:-1] = now[2:] - 2 * now[1:-1] + now[:-2]
+        bend[middle] -= 4 * np.pi * current * (step / SPEED_OF_LIGHT) ** 2
+        before, now = now, 2 * now - before + (SPEED_OF_LIGHT * time_step / step) ** 2 * bend
+        found.append(now[middle])
+    return np.array(found)
+
+
+def test_one_cell_sends_out_the_light_of_an_endless_line_and_of_a_film(crystal):
+    step = 12.0
+    found = run(crystal, cells=1, step=step, total_time="2 fs")
+    time_step = found.time[1] - found.time[0]
+    currents = np.concatenate([found.first_current[:, 2], found.current[:, 0, 2]])
+    chosen = changed(crystal.system.run.propagate, {"pulses": [PULSE], "gauge": "velocity", "kick": 0.0})
+    field = field_of(chosen, "velocity", (0.0, 0.0, 0.0))
+    section = changed(Section(), {"cells": 1, "step": step, "axis": "x"})
+    line = _Light(field, [Filling(crystal, None)], step, 0, section, time_step, len(found.time))
+    without = -time_step * np.cumsum([line.advance(np.zeros((1, 3)))[0, 2] for _ in found.time])
+    sent = found.vector_potential[:, 0, 2] - without
+    size = np.abs(sent).max()
+    assert size > 0.004 * np.abs(without).max()
+    # The absorbing layers of the line send 3e-6 back.
+    assert np.abs(sent - endless_line(currents[:-1], step, time_step)).max() < 1e-5 * size
+    # A film of no thickness: A' = -2 pi d J / c. The step of the line is 0.6 % of the wavelength.
+    film = -2 * np.pi * step / SPEED_OF_LIGHT * time_step * np.cumsum((currents[1:] + currents[:-1]) / 2)
+    assert np.abs(sent - film).max() < 1e-3 * size
 
 
 def test_cells_that_share_a_model_do_not_see_each_other(crystal):
