@@ -194,3 +194,26 @@ def test_the_command_draws_a_roofline(tmp_path, words):
     picture = tmp_path / "roofline.svg"
     assert main(["bench", *words, "--seconds", "0.01", "--plot", str(picture)]) == 0
     assert picture.stat().st_size > 10_000
+
+
+def test_a_step_of_a_film_is_compared_with_one_of_a_cell(bench_command, tmp_path, capsys):
+    words = ["multiscale", "--points", "8x8x8", "--k-points", "1x1x1", "--seconds", "0.02", "--line", "100"]
+    target = tmp_path / "film.json"
+    assert main(["bench", *words, "--cells", "1,3", "--scheme", "all", "--json", str(target)]) == 0
+    results = json.loads(target.read_text())
+    assert [(r["case"]["cells"], r["case"]["scheme"]) for r in results] == [
+        (1, "taylor4"), (1, "midpoint"), (3, "taylor4"), (3, "midpoint"),
+    ]  # fmt: skip
+    for r in results:
+        found = r["result"]
+        assert found["cells_of_the_largest_group"] == r["case"]["cells"] and r["case"]["groups"] == 1
+        one = found["one_cell"]["median"]
+        assert found["over_one"] == pytest.approx(r["seconds"]["median"] / one / r["case"]["cells"])
+        assert found["light_share"] == pytest.approx(found["light"]["median"] / one) and found["line"] == 100
+    assert "over one" in capsys.readouterr().out
+    done = bench_command(*words, "--cells", 3, "--json", target)
+    assert done.returncode == 0, done.stderr
+    (shared,) = json.loads(target.read_text())
+    assert shared["case"]["groups"] == 2 and shared["result"]["cells_of_the_largest_group"] == 2
+    assert main(["bench", *words, "--cells", "2", "--groups", "3"]) == 2
+    assert "3 groups were asked for, of 2 cells and 1 processes; give fewer" in capsys.readouterr().err

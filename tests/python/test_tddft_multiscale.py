@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from halocline.cli.main import main
 from halocline.schema import changed
-from halocline.tddft.multiscale import Filling, Section, _Light, shared_out
+from halocline.tddft.multiscale import Filling, FilmLight, Section, given_field, shared_out
 from halocline.tddft.multiscale_job import series_of
-from halocline.tddft.propagation import field_of
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, SPEED_OF_LIGHT
 from scipy.interpolate import CubicSpline
 
@@ -262,9 +261,8 @@ def test_one_cell_sends_out_the_light_of_an_endless_line_and_of_a_film(crystal):
     time_step = found.time[1] - found.time[0]
     currents = np.concatenate([found.first_current[:, 2], found.current[:, 0, 2]])
     chosen = changed(crystal.system.run.propagate, {"pulses": [PULSE], "gauge": "velocity", "kick": 0.0})
-    field = field_of(chosen, "velocity", (0.0, 0.0, 0.0))
     section = changed(Section(), {"cells": 1, "step": step, "axis": "x"})
-    line = _Light(field, [Filling(crystal, None)], step, 0, section, time_step, len(found.time))
+    line = FilmLight(given_field(chosen), [Filling(crystal, None)], step, 0, section, time_step, len(found.time))
     without = -time_step * np.cumsum([line.advance(np.zeros((1, 3)))[0, 2] for _ in found.time])
     sent = found.vector_potential[:, 0, 2] - without
     size = np.abs(sent).max()

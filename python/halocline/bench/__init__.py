@@ -14,9 +14,10 @@ from typing import Any
 from halocline import _halocline
 from halocline.bench import published
 from halocline.bench.multigrid import multigrid
+from halocline.bench.multiscale import multiscale
 from halocline.comm import communicator
 
-__all__ = ["multigrid"]
+__all__ = ["multigrid", "multiscale"]
 
 FORMS = ("hopping", "wilson", "clover", "schur", "schur-asymmetric", "clover-inverse", "inside")
 WALL_FORMS = ("hopping", "wilson", "schur", "schur-asymmetric")
@@ -41,6 +42,7 @@ LATTICES = ("orthogonal", "hexagonal", "face-centred")
 ENDS = ("electric", "magnetic", "periodic", "absorbing")
 MATTER = ("empty", "glass", "silver")
 SILICON = ("silicon-8", "silicon-64")
+CELL_SCHEMES = ("taylor4", "midpoint")
 LIGHTS = ("kick", "uniform", "travelling")
 Carriers = Sequence[tuple[str, int]]
 """Transports by name, or "mpi" for plain MPI written by hand, each with its number of buffers; empty: all there are."""

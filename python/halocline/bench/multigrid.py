@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from halocline import _halocline
+from halocline.bench.clock import summary, timed
 from halocline.qcd import quark
 
 
@@ -61,7 +60,7 @@ def multigrid(
             "threads": _halocline.core.threads(),
             "processes": u.geometry.communicator.size,
         },
-        "seconds": _summary(seconds),
+        "seconds": summary(seconds),
         "result": {
             "setup_seconds": setup["seconds"],
             "setup_from_file": again,
@@ -71,7 +70,7 @@ def multigrid(
             "bytes_a_site": setup["bytes"] / int(np.prod(u.geometry.local)),
             "cycles": cycles,
             "bicgstab_iterations": iterations,
-            "bicgstab_seconds": _summary(other),
+            "bicgstab_seconds": summary(other),
             "speedup": statistics.median(other) / statistics.median(seconds),
             "pays_from": setup["seconds"] / saved if saved > 0 else None,
         },
@@ -93,16 +92,4 @@ def _solves(solver: Any, geometry: Any, sources: list[np.ndarray], runs: int) ->
         return max(report["iterations"] for report in solver.solve_columns(s, 0, sources))
 
     iterations = solve()
-    return [_timed(geometry.communicator, solve) for _ in range(runs)], iterations
-
-
-def _timed(group: Any, work: Callable[[], Any]) -> float:
-    group.barrier()
-    begun = time.perf_counter()
-    work()
-    group.barrier()
-    return time.perf_counter() - begun
-
-
-def _summary(seconds: list[float]) -> dict[str, Any]:
-    return {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds), "runs": len(seconds)}
+    return [timed(geometry.communicator, solve) for _ in range(runs)], iterations

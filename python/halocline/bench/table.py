@@ -116,6 +116,11 @@ FINDINGS: dict[str, Columns] = {
     ),
     "stencil": (_found("seconds_a_point_orbital", name="a point and orbital"),),
     "rt-step": (_found("seconds_for_4m", name="for 4.19 million"),),
+    "multiscale": (
+        ("one cell", lambda r: time_text(r["result"]["one_cell"]["median"])), _found("over_one", _ratio, "over one"),
+        _found("line", str), ("its light", lambda r: time_text(r["result"]["light"]["median"])),
+        _found("light_share", _percent, "of one cell"),
+    ),
     "fdtd": (("million cells a second", lambda r: number_text(r["result"]["cells_a_second"], 1e-6)),),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
@@ -138,8 +143,8 @@ FINDINGS: dict[str, Columns] = {
     ),
 }  # fmt: skip
 """What the table shows of `result`, by kind."""
-WITHOUT_CEILINGS = ("multigrid",)
-"""Kinds of whole solves, which no single ceiling bounds."""
+WITHOUT_CEILINGS = ("multigrid", "multiscale")
+"""Kinds of whole solves and runs, which no single ceiling bounds."""
 COMMUNICATION = ("jacobi2d", "halo face", "halo operator", "halo stress", "allreduce")
 
 

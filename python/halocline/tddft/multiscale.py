@@ -118,8 +118,7 @@ class Cells:
             raise InvalidArgument(
                 f"[multiscale] cells = {electrons} for {self.groups} groups of processes; give each group at least one."
             )
-        field = field_of(options, "velocity", (0.0, 0.0, 0.0))
-        field["response"] = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
+        field = given_field(options)
         trials = self._trials(field, options)
         self.time_step = min(step for step, _ in trials)
         self.step_limit = min(limit for _, limit in trials)
@@ -139,7 +138,7 @@ class Cells:
         if self.inside is not None:
             self.light: Any = BodyLight(field, self.inside, self.step, along, self.time_step, self.total)
         else:
-            make = _tilted if section.angle and section.polarisation == "p" else _Light
+            make = _tilted if section.angle and section.polarisation == "p" else FilmLight
             self.light = make(field, fillings, self.step, along, section, self.time_step, self.total)
         self.found = self.empty_series()
         self.potentials = np.zeros((self.cells, 3))
@@ -212,6 +211,13 @@ class Cells:
         for cell, propagator in zip(self.mine, self.propagators, strict=True):
             induced = tuple(row[cell].tolist() for row in (self.potentials, self.now, before[0], before[1]))
             propagator.resume(steps, induced=induced)
+
+
+def given_field(options: Propagate) -> dict[str, Any]:
+    """The light of the pulses, for propagators that are given the vector potential."""
+    field = field_of(options, "velocity", (0.0, 0.0, 0.0))
+    field["response"] = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
+    return field
 
 
 def inside_of(section: Section) -> np.ndarray | None:
@@ -423,7 +429,7 @@ def _tilted(
     )
 
 
-class _Light:
+class FilmLight:
     """Maxwell's equations on a line, on this process alone. Component g of the line is component (along + g) mod 3 of
     the crystal. E of the line at its step n + 1 is that of the time (n + 1/2) dt."""
 

@@ -162,8 +162,38 @@ def fdtd(
     bench.run(cases)
 
 
+def multiscale(
+    bench: Bench,
+    cells: Annotated[str, typer.Option(metavar="N[,N...]", help="Of the film, a case each.")] = "1,4",
+    groups: Annotated[int, typer.Option(min=0, help="Of processes; 0: as many as there are cells or processes.")] = 0,
+    points: Annotated[
+        list[str], typer.Option("--points", metavar="XxYxZ", help="Of a crystal; several by commas or repetition.")
+    ] = ["16x16x16"],  # noqa: B006
+    k_points: Annotated[str, typer.Option("--k-points", metavar="XxYxZ", help="Of a crystal.")] = "2x2x2",
+    line: Annotated[int, typer.Option(min=1, help="Cells of the film whose light alone is timed.")] = 1000,
+    scheme: Annotated[list[str], typer.Option(help="taylor4, midpoint or all.")] = ["taylor4"],  # noqa: B006
+) -> None:
+    """A step of light across a film of silicon cells, beside a step of one cell.
+
+    The number of threads is that of the process (OMP_NUM_THREADS).
+    """
+    from halocline import bench as library
+
+    (mesh,) = extents("--k-points", [k_points], 3, "2x2x2")
+    cases = []
+    for n, c, s in itertools.product(
+        extents("--points", points, 3, "16x16x16"),
+        counts("--cells", cells, "1,4"),
+        chosen("--scheme", scheme, library.CELL_SCHEMES),
+    ):
+        name = f"multiscale {c} cells {'x'.join(map(str, n))} {s}"
+        cases.append((name, later(library.multiscale, c, groups, n, mesh, line, s, seconds=bench.seconds)))
+    bench.run(cases)
+
+
 def add_to(app: typer.Typer) -> None:
     command(app, hartree, seconds=0.5)
     command(app, stencil, seconds=0.5, plot=True)
     command(app, rt_step, seconds=2.0, plot=True)
     command(app, fdtd, seconds=2.0)
+    command(app, multiscale, seconds=2.0)
