@@ -139,10 +139,11 @@ def test_the_example_is_a_run_file_and_slips_are_sentences(tmp_path, monkeypatch
             file.write((RUN % ('"silver"', "", "wrong")).replace(before, after, 1))
         assert main(["maxwell", "run", "wrong.toml"]) == 2
         assert sentence in capsys.readouterr().err
-    with open("wrong.toml", "w") as file:
-        file.write((RUN % ("2.25", "", "wrong")).replace("place = 380", "place = 600"))
-    assert main(["maxwell", "run", "wrong.toml"]) == 2
-    assert "the grid lies between -24 and 424 nm" in capsys.readouterr().err
+    for place in (410, 600):  # in a layer, and outside
+        with open("wrong.toml", "w") as file:
+            file.write((RUN % ("2.25", "", "wrong")).replace("place = 380", f"place = {place}"))
+        assert main(["maxwell", "run", "wrong.toml"]) == 2
+        assert "the grid without its layers lies between 0 and 400 nm" in capsys.readouterr().err
     assert main(["maxwell", "run"]) == 2
 
 
@@ -262,6 +263,13 @@ def test_a_kick_and_bodies_and_media_from_files(tmp_path, monkeypatch, capsys):
     assert "no point of the number 3" in capsys.readouterr().err
 
 
+def volume_of(shape, upper=(20, 12, 12), step=0.25):
+    """By points of a lattice from the origin on."""
+    places = (step * (np.arange(n / step) + 0.5) for n in upper)
+    points = np.stack(np.meshgrid(*places, indexing="ij"), axis=-1).reshape(-1, 3)
+    return step**3 * sum(shape.contains(p) for p in points.tolist())
+
+
 def test_cubes_inside_a_surface(tmp_path):
     step = 0.25
     ring = trimesh.creation.torus(4.0, 1.5, major_sections=96, minor_sections=48)
@@ -269,6 +277,7 @@ def test_cubes_inside_a_surface(tmp_path):
     lower = corners.min(axis=(0, 1)) + 0.5 * step
     counts = np.ceil(np.ptp(corners, axis=(0, 1)) / step).astype(int)
     inside = _inside(corners, lower, step, counts)
+    assert np.array_equal(inside, _inside(corners[:, ::-1], lower, step, counts))  # all triangles face inwards
     x, y, z = (lower[a] + step * np.arange(counts[a]) for a in range(3))
     depth = 1.5 - np.hypot(np.hypot(*np.meshgrid(y, x, indexing="ij")) - 4.0, z[:, None, None])
     sure = np.abs(depth) > 0.02  # the surface is one of flat triangles
@@ -282,6 +291,26 @@ def test_cubes_inside_a_surface(tmp_path):
     for name in ("ball.stl", "ball.obj", "ball.ply"):
         ball.export(tmp_path / name)
         assert hc.maxwell.voxels_of_mesh(str(tmp_path / name), "0.5 nm") is not None
+    box = trimesh.creation.box(extents=(10, 4, 3))
+    box.export(tmp_path / "box.stl")
+    assert volume_of(hc.maxwell.voxels_of_mesh(str(tmp_path / "box.stl"), 0.25, centre=(6, 6, 6))) == 120
+    other = ball.copy()
+    other.apply_translation((5, 0, 0))
+    hollow = trimesh.creation.icosphere(subdivisions=4, radius=3.0)
+    hollow.invert()
+    lens = 2 * np.pi / 3 * 2.5**2 * (15 - 2.5)  # two caps of height 2.5
+    whole = 4 / 3 * np.pi * 125
+    for name, parts, size in (("two", [ball, other], 2 * whole - lens), ("shell", [ball, hollow], whole * 98 / 125)):
+        trimesh.util.concatenate(parts).export(tmp_path / f"{name}.ply")
+        found = hc.maxwell.voxels_of_mesh(str(tmp_path / f"{name}.ply"), 0.25, centre=(8, 6, 6))
+        assert volume_of(found) == pytest.approx(size, rel=0.01)
+    turned = ball.copy()
+    turned.faces = np.vstack([turned.faces[0, ::-1], turned.faces[1:]])
+    turned.export(tmp_path / "turned.ply")
+    with pytest.raises(hc.InvalidArgument, match="face inwards"):
+        hc.maxwell.voxels_of_mesh(str(tmp_path / "turned.ply"), 0.5)
+    with pytest.raises(hc.InvalidArgument, match="centre"):
+        hc.maxwell.voxels_of_mesh(str(tmp_path / "ball.stl"), 0.5, centre=(0, 0))
     ball.faces = ball.faces[1:]
     ball.export(tmp_path / "holes.stl")
     with pytest.raises(hc.InvalidArgument, match="the surface has holes"):

@@ -30,7 +30,8 @@ def crystal():
 
 
 def run(ground, **options):
-    return hc.tddft.multiscale(ground, **({"pulses": [PULSE], "total_time": TIME, "energy_every": 0} | options))
+    length = {} if "steps" in options else {"total_time": TIME}
+    return hc.tddft.multiscale(ground, **({"pulses": [PULSE], "energy_every": 0} | length | options))
 
 
 def laplace(times, values, z):
@@ -434,6 +435,11 @@ if world.rank == 0:
 """
 
 
+STEP = """
+assert world.max([found.time_step])[0] == -world.max([-found.time_step])[0]
+"""
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_groups_of_processes_share_the_cells(python, tmp_path):
     (tmp_path / "cells.py").write_text(SCRIPT)
@@ -448,6 +454,114 @@ def test_groups_of_processes_share_the_cells(python, tmp_path):
         for name in ("a", "j", "r"):
             # Of reflected light only rounding is there so far.
             assert np.abs(many[name] - one[name]).max() < 1e-8 * np.abs(one[name]).max() + 1e-15
+
+
+def test_groups_of_unequal_sizes_take_one_time_step(python, tmp_path):
+    (tmp_path / "cells.py").write_text(SCRIPT.replace("time_step=0.08, ", "") + STEP)
+    done = python("cells.py", "2", "many.npz", ranks=3)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_run_goes_on_with_other_processes(tmp_path, monkeypatch, capsys, python):
+    """The limit of the time step is found by iterations whose last bits depend on the division."""
+    monkeypatch.chdir(tmp_path)
+    ase.io.write("he.xyz", ase.build.bulk("He", "sc", a=2.4))
+    text = RUN.replace("time_step = 0.08\n", "").replace("steps = 60", "steps = %d")
+    text = text.replace("[multiscale]", "[multiscale]\ngroups = 1")
+    assert text.count("%d") == 1 and "time_step" not in text
+    (tmp_path / "film.toml").write_text(text % (10, "film"))
+    assert main(["tddft", "multiscale", "film.toml"]) == 0, capsys.readouterr().err
+    (tmp_path / "film.toml").write_text(text % (20, "film"))
+    done = python("-m", "halocline.cli.main", "tddft", "multiscale", "film.toml", ranks=2)
+    assert done.returncode == 0 and "from step 10" in done.stdout, done.stderr
+    (tmp_path / "whole.toml").write_text(text % (20, "whole"))
+    assert main(["tddft", "multiscale", "whole.toml"]) == 0, capsys.readouterr().err
+    one, other = (series_of(f"{name}_ms.h5") for name in ("whole", "film"))
+    assert np.abs(one.current - other.current).max() < 1e-8 * np.abs(one.current).max() + 1e-15
+
+
+def test_light_that_has_not_arrived_is_no_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    ase.io.write("he.xyz", ase.build.bulk("He", "sc", a=2.4))
+    (tmp_path / "early.toml").write_text(RUN.replace("steps = 60", "steps = 1") % "early")
+    assert main(["tddft", "multiscale", "early.toml"]) == 0, capsys.readouterr().err
+    assert "light         has not arrived" in capsys.readouterr().out
+    assert main(["report", "early_ms.h5"]) == 0
+    (tmp_path / "never.toml").write_text(RUN.replace("energy_every = 0", 'restart = "always"') % "never")
+    assert main(["tddft", "multiscale", "never.toml"]) == 2
+    assert "there is no checkpoint of this run" in capsys.readouterr().err
+
+
+def test_a_table_is_light_from_outside(crystal, tmp_path):
+    """The pulse of the other tests, from a file."""
+    options = {"cells": 1, "step": 60.0, "time_step": 0.08, "steps": 400}
+    whole = run(crystal, **options)
+    times = 0.04 * np.arange(2000)
+    chosen = changed(crystal.system.run.propagate, {"pulses": [PULSE], "gauge": "velocity", "kick": 0.0})
+    fields = np.asarray(hc._halocline.tddft.field_of(given_field(chosen), times.tolist()))[:, 0, 2]
+    table = tmp_path / "light.txt"
+    np.savetxt(table, np.column_stack([times, 0 * times, 0 * times, fields]))
+    found = run(crystal, pulses=[], field_table=str(table), **options)
+    size = np.abs(whole.vector_potential).max()
+    assert np.abs(found.vector_potential - whole.vector_potential).max() < 2e-3 * size
+    np.savetxt(table, np.column_stack([times, fields, 0 * times, fields]))
+    with pytest.raises(InvalidArgument, match="field_table that has a field along its way"):
+        run(crystal, field_table=str(table), **options)
+    np.savetxt(table, np.column_stack([times, 0 * times, fields, 0 * times]))
+    with pytest.raises(InvalidArgument, match="oblique light has one polarisation"):
+        run(crystal, field_table=str(table), angle=0.5, **options)
+    with pytest.raises(InvalidArgument, match="at least ten are needed"):
+        run(crystal, pulses=[], field_table=str(table), cells=1, step="15 nm", steps=1)
+
+
+def test_a_film_that_gives_off_energy_is_named(crystal):
+    found = run(crystal, cells=1, step=60.0)
+    assert found.advice() is None
+    assert abs(found.shares().absorbed) < 0.01
+    # A current with the field, of particles of charge -1.
+    field = -np.diff(found.vector_potential, axis=0, prepend=0.0) / found.time_step
+    scale = 0.05 * found.shares().incident / (found.step * found.time_step * np.sum(field**2))
+    found.rows = [(a, scale * e, *rest) for (a, _, *rest), e in zip(found.rows, field, strict=True)]
+    assert found.shares().absorbed < -0.03
+    assert "have given off" in found.advice() and "finer [kpoints] mesh" in found.advice()
+
+
+def test_symmetries_that_the_light_breaks_are_refused():
+    atoms = ase.build.bulk("He", "sc", a=2.4)
+    system = hc.tddft.from_atoms(atoms, extent=[8, 8, 8], mesh=[2, 2, 2], symmetry="z", allow_coarse=True)
+    ground = hc.tddft.ground_state(system)
+    assert system.reduction is not None
+    for options in (
+        {"cells": 2, "angle": 0.5, "polarisation": "p"},
+        {"body": {"shape": "cylinder", "radius": 200.0, "axis": "y"}},
+    ):
+        with pytest.raises(InvalidArgument, match="which break symmetries"):
+            run(ground, step=80.0, steps=1, **options)
+    assert run(ground, cells=2, step=80.0, angle=0.5, steps=1).cells == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"index_behind": 20.0}, "wavelength behind the film"),
+        ({"polarisation": "p"}, "for light at an angle"),
+        ({"excited_every": 10}, "not for"),
+        ({"gauge": "length"}, 'expected "velocity"'),
+        ({"angle": 0.9, "polarisation": "p", "cells": None, "layers": [("silica", 1), (None, 0)]}, "expected a pair"),
+        ({"cells": None, "layers": [None]}, "expected a pair"),
+        ({"cells": None, "body": "sphere"}, "expected keys"),
+        ({"pulses": [PULSE | {"ellipticity": 1.0, "around": [-1, 0, 0]}]}, "turns around another way"),
+    ],
+)
+def test_light_that_cannot_be_computed_is_refused(crystal, options, sentence):
+    with pytest.raises(InvalidArgument, match=sentence):
+        run(crystal, **({"cells": 2, "step": 60.0, "steps": 1} | options))
+
+
+def test_thin_media_at_an_angle_are_refused(crystal):
+    thin = hc.maxwell.Medium(0.2)
+    with pytest.raises(InvalidArgument, match=r"expected one above 0\.6136"):
+        run(crystal, layers=[(crystal, 1), (thin, 2)], step=60.0, steps=1, angle=0.9, polarisation="p")
 
 
 def test_impossible_light_is_refused(crystal):

@@ -127,6 +127,10 @@ def test_bodies_have_their_shapes():
         Body(shape="sphere")
     with pytest.raises(InvalidArgument, match="at least two"):
         Body(shape="sphere", radius=4.0).inside(10.0)
+    with pytest.raises(InvalidArgument, match="no cell of 10 bohr has its middle in a sphere"):
+        Body(shape="sphere", radius=8.0).inside(10.0)
+    with pytest.raises(InvalidArgument, match="a sphere has no size"):
+        Body(shape="sphere", radius=8.0, size=[40.0, OPEN, 30.0])
     with pytest.raises(InvalidArgument, match="is no body"):
         Body(shape="cuboid", size=[OPEN] * 3).inside(10.0)
 

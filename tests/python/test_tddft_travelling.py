@@ -40,7 +40,7 @@ def test_light_on_a_cell_is_reflected_transmitted_or_absorbed(crystal):
     assert np.abs(incident - behind).max() < 0.05 * np.abs(incident).max()
     assert balance.transmitted == pytest.approx(1.0, abs=1e-2)
     # What the electrons win is what is missing in the light.
-    alone = light.balance(crystal.system.native.volume / (2.4 / 0.529177210544), None)
+    alone = light.balance(crystal.system.native.volume / (2.4 / 0.529177210544), None, np.inf)
     assert balance.absorbed == pytest.approx(alone.absorbed, abs=0.1 * abs(balance.absorbed) + 1e-7)
     thin = hc.tddft.propagate(
         crystal, pulses=[PULSE], total_time="1.1 fs", response="film", film={"thickness": "2.4 angstrom"}
@@ -113,7 +113,7 @@ def test_a_slab_in_vacuum_takes_what_light_loses():
     pulse = {"amplitude": "1e13 W/cm^2", "frequency": "22 eV", "duration": "0.5 fs", "direction": "x"}
     run = hc.tddft.propagate(slab, pulses=[pulse], travels="z", total_time="0.7 fs", time_step=0.08, energy_every=1)
     system = slab.system
-    light = run.light.balance(system.native.volume / system.structure.edges[2], None)
+    light = run.light.balance(system.native.volume / system.structure.edges[2], None, np.inf)
     assert run.film_balance().absorbed == pytest.approx(light.absorbed, rel=5e-3)
     assert light.absorbed > 0.01 and light.reflected > 1e-4
     with pytest.raises(hc.InvalidArgument, match="let it travel along the open axis"):

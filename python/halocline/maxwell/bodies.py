@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ def voxels(inside: Any, origin: Any, step: Any) -> Any:
     return _halocline.maxwell.voxels(origin, [step] * 3, whole)
 
 
+@takes(centre=a_place)
 def voxels_of_cube(path: str, value: float | None = None, centre: Sequence[float] | None = None) -> Any:
     """The body made of cubes around the points of a cube file (Gaussian's format, a rectangular lattice of one step).
 
@@ -84,13 +86,15 @@ MOST_CUBES = 500_000_000
 """In the box around a surface."""
 
 
-@takes(step=quantity("length", above=0.0), unit=quantity("length", above=0.0))
+@takes(step=quantity("length", above=0.0), unit=quantity("length", above=0.0), centre=a_place)
 def voxels_of_mesh(path: str, step: Any, unit: Any = 1.0, centre: Sequence[float] | None = None) -> Any:
     """The body inside a closed surface of triangles, as cubes whose centres are inside: STL, OBJ, PLY, OFF.
 
-    step: of the cubes [nm], a quarter of the grid's step or less; unit: length of the file's unit [nm]; centre: of the
-    box around the surface [nm]; where the file has it when absent
-    Raises FileError for a file that is none, InvalidArgument for a surface with holes and for too many cubes.
+    step: of the cubes [nm], a quarter of the grid's step or less, which is also the error of its faces at most; unit:
+    length of the file's unit [nm]; centre: of the box around the surface [nm]; where the file has it when absent
+    Surfaces may overlap. One inside another whose triangles face the other way is a hollow.
+    Raises FileError for a file that is none, InvalidArgument for a surface with holes, for triangles that do not all
+    face the same way, and for too many cubes.
     Cost: each triangle is crossed by the lines of the lattice along x below it.
     """
     corners = unit * _triangles(path)
@@ -98,7 +102,7 @@ def voxels_of_mesh(path: str, step: Any, unit: Any = 1.0, centre: Sequence[float
     if centre is not None:
         corners = corners + np.asarray(centre) - 0.5 * (lower + upper)
         lower, upper = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    counts = np.maximum(1, np.ceil((upper - lower) / step)).astype(np.int64)
+    counts = np.maximum(1, np.rint((upper - lower) / step)).astype(np.int64)
     if math.prod(counts.tolist()) > MOST_CUBES:
         raise InvalidArgument(
             f"{path}: {' x '.join(map(str, counts))} cubes of {step:g} nm in the box around the surface, at most "
@@ -115,6 +119,8 @@ def _triangles(path: str) -> np.ndarray:
     """Corners of the triangles of a closed surface, shape (n, 3, 3)."""
     import trimesh  # slow to load
 
+    if not Path(path).is_file():
+        raise FileError(f"{path}: no such file (paths are relative to the folder of the command).")
     try:
         surface = trimesh.load_mesh(path)
     except OSError as error:
@@ -127,15 +133,20 @@ def _triangles(path: str) -> np.ndarray:
         raise InvalidArgument(
             f"{path}: the surface has holes, so nothing is inside; close it with the program that made it."
         )
+    if not surface.is_winding_consistent:
+        raise InvalidArgument(
+            f"{path}: some triangles face inwards and others outwards; let the program that made it unify them."
+        )
     return np.asarray(surface.triangles, dtype=float)
 
 
 def _inside(corners: np.ndarray, origin: np.ndarray, step: float, counts: np.ndarray) -> np.ndarray:
-    """Which points of a lattice lie inside, shape (z, y, x): those with an odd number of crossings towards smaller x.
+    """Which points of a lattice lie inside, shape (z, y, x): those around which the surfaces wind, by the crossings of
+    both senses towards smaller x.
 
     The lines are moved by a millionth of a step, so that none meets an edge of the surface.
     """
-    changes = np.zeros((counts[2], counts[1], counts[0] + 1), dtype=np.uint8)  # modulo 256: its parity is right
+    changes = np.zeros((counts[2], counts[1], counts[0] + 1), dtype=np.int16)
     aside = 1e-6 * step * np.array([0.381966, 0.754878])
     places = [origin[a] + step * np.arange(counts[a]) + aside[a - 1] for a in (1, 2)]
     for triangle in corners:
@@ -154,5 +165,5 @@ def _inside(corners: np.ndarray, origin: np.ndarray, step: float, counts: np.nda
         x = triangle[0, 0] + weights[0] * (triangle[1, 0] - triangle[0, 0])
         x += weights[1] * (triangle[2, 0] - triangle[0, 0])
         first = np.clip(np.ceil((x - origin[0]) / step), 0, counts[0]).astype(np.int64)
-        np.add.at(changes, (at_z + rows[1].start, at_y + rows[0].start, first), 1)
-    return np.cumsum(changes, axis=2, dtype=np.uint8)[:, :, :-1] % 2 == 1
+        np.add.at(changes, (at_z + rows[1].start, at_y + rows[0].start, first), 1 if area > 0 else -1)
+    return np.cumsum(changes, axis=2, dtype=np.int16)[:, :, :-1] != 0

@@ -16,6 +16,7 @@ light.frames  its snapshots so far
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import struct
@@ -122,6 +123,8 @@ class RunJob:
         }
         self.probes = {p.name: sim.add_probe(p.component, p.place) for p in measure.probes}
         self.far = {f.name: (sim.add_far_field(f.lower, f.upper, energies), f.directions) for f in measure.far}
+        for far, towards in self.far.values():
+            far.check(towards)
         self.monitors = {m.name: sim.add_monitor(m.components, m.lower, m.upper, energies) for m in measure.monitors}
         self.snapshots = {}
         for s in measure.snapshots:
@@ -339,7 +342,7 @@ class RunJob:
 def digest_of(path: str) -> str:
     """SHA-256 of a file's content. Raises FileError."""
     try:
-        return digest(Path(path).read_text(errors="replace"))
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 

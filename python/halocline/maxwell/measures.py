@@ -86,6 +86,10 @@ class FarField(_Faces):
     """The field far from a closed box, by the currents on its faces that would radiate the same light (Taflove and
     Hagness, Computational Electrodynamics, 3rd edition, chapter 8). Outside of the box there is the background."""
 
+    def check(self, directions: Any) -> np.ndarray:
+        """Unit vectors of directions, shape (n, 3). Raises InvalidArgument for others than amplitudes() takes."""
+        return _unit_vectors(directions, [a for a in range(3) if self._simulation.grid.flat(a)])
+
     def amplitudes(self, directions: Any) -> np.ndarray:
         """Shape (energies, directions, 3): E r exp(-i k r) at a distance r from the middle of the box, and E sqrt(r)
         exp(-i k r) in two dimensions.
@@ -95,7 +99,7 @@ class FarField(_Faces):
         """
         sim = self._simulation
         flat = [a for a in range(3) if sim.grid.flat(a)]
-        unit = _unit_vectors(directions, flat)
+        unit = self.check(directions)
         middle = [(lower + upper) / 2 for lower, upper in zip(self._lower, self._upper, strict=True)]
         index = math.sqrt(sim.background_permittivity)
         found = np.zeros((len(self.energies), len(unit), 3), dtype=complex)
@@ -138,6 +142,9 @@ class RoundFarField(FarField):
     """The same of a closed can in a cylindrical grid, whose currents are added up around the axis. Places are counted
     from the middle of the can on the axis."""
 
+    def check(self, directions: Any) -> np.ndarray:
+        return _unit_vectors(directions, [])
+
     def amplitudes(self, directions: Any) -> np.ndarray:
         """Shape (energies, directions, 3): E r exp(-i k r) at a distance r, with Cartesian components.
 
@@ -145,7 +152,7 @@ class RoundFarField(FarField):
         Collective. Cost: the points of the faces, for each direction, energy and angle around the axis.
         """
         sim = self._simulation
-        unit = _unit_vectors(directions, [])
+        unit = self.check(directions)
         middle = (self._lower[2] + self._upper[2]) / 2
         index = math.sqrt(sim.background_permittivity)
         m = sim.azimuthal

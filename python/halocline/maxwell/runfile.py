@@ -137,12 +137,12 @@ class Body(Section):
     )
     lower: list | None = key(None, corner, "of a cuboid")
     upper: list | None = key(None, corner, "of a cuboid")
-    centre: list | None = key(None, array(length, "three lengths", length=3), "of a sphere or cylinder")
+    centre: list | None = key(None, array(length, "three lengths", length=3), "of a sphere, cylinder, cube or mesh")
     radius: float | None = key(None, quantity("length", above=0.0), "of a sphere or cylinder")
     axis: str = key("z", choice(*AXES), "of a cylinder")
     length: float | None = key(None, quantity("length", above=0.0), "of a cylinder; without ends when absent")
     file: str | None = key(
-        None, text, "of a cube: Gaussian's format; cubes of its lattice are the body; of a mesh: STL, OBJ or PLY"
+        None, text, "of a cube: Gaussian's format; cubes of its lattice are the body; of a mesh: STL, OBJ, PLY or OFF"
     )
     step: float | None = key(
         None, quantity("length", above=0.0), "of a mesh: of the cubes that fill it, a quarter of the grid's or less"

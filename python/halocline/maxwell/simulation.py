@@ -484,11 +484,12 @@ class Simulation:
         frequencies = [frequency_of(e) for e in energies]
         every = self._every(frequencies)
         for sign, axis, node in planes:
-            if not 1 <= node < self.grid.cells[axis]:
-                below, above = -self.origin[axis], self.grid.cells[axis] * self.step - self.origin[axis]
+            least, most = (end[axis] for end in self.inner())
+            if not max(1, least) <= node <= min(most, self.grid.cells[axis] - 1):
+                below, above = (n * self.step - self.origin[axis] for n in (least, most))
                 raise InvalidArgument(
-                    f"a flux through a plane at {node * self.step + below:g} nm across axis {AXES[axis]} was asked "
-                    f"for; the grid lies between {below:g} and {above:g} nm."
+                    f"light through a plane at {node * self.step - self.origin[axis]:g} nm across axis {AXES[axis]} "
+                    f"was asked for; the grid without its layers lies between {below:g} and {above:g} nm."
                 )
             begin, end = list(lower), [u + (0 if self.grid.periodic(a) else 1) for a, u in enumerate(upper)]
             for a in range(3):

@@ -103,6 +103,7 @@ class Cells:
     ) -> None:
         """Refuses what multiscale() refuses, on every rank. Collective over world."""
         self.section, self.world, self.step, self.fillings = section, world, step, fillings
+        options = dataclasses.replace(options, energy_every=0)  # only currents are kept
         self.cells = len(fillings)
         self.grounds = list({id(f.ground): f.ground for f in fillings if f.ground is not None}.values())
         if not self.grounds:
@@ -119,9 +120,10 @@ class Cells:
                 f"[multiscale] cells = {electrons} for {self.groups} groups of processes; give each group at least one."
             )
         field = given_field(options)
-        trials = self._trials(field, options)
-        self.time_step = min(step for step, _ in trials)
-        self.step_limit = min(limit for _, limit in trials)
+        # Limits are found by iterations whose last bits depend on a group's division.
+        trials = [(-step, -limit) for step, limit in self._trials(field, options)]
+        steps, limits = ([float(v) for v in some] for some in zip(*trials, strict=True))
+        self.time_step, self.step_limit = -max(world.max(steps)), -max(world.max(limits))
         self.costs = self._costs(field, options)
         owners = shared_out([self.costs.get(id(f.ground), 0.0) for f in fillings], self.groups)
         self.mine = [i for i, f in enumerate(fillings) if f.ground is not None and owners[i] == group]
@@ -173,8 +175,8 @@ class Cells:
         for ground in self.grounds:
             given = library_options(options, self.time_step)
             one = native.Propagator(ground.model, ground.state.copy(), field, given)
-            for begun in (0.0, time.monotonic()):  # the first step warms up
-                begun = begun or time.monotonic()
+            for _ in range(2):  # the first step warms up
+                begun = time.monotonic()
                 one.set_next_potential([0.0, 0.0, 0.0])
                 one.step()
             found[id(ground)] = self.world.max([time.monotonic() - begun])[0]
@@ -213,6 +215,16 @@ class Cells:
             propagator.resume(steps, induced=induced)
 
 
+def _layer_of(layer: Any) -> tuple[Any, int]:
+    """A pair of what fills cells and their number. Raises InvalidArgument for anything else."""
+    pair = tuple(layer) if isinstance(layer, list | tuple) else ()
+    if len(pair) != 2 or isinstance(pair[1], bool) or not isinstance(pair[1], int | np.integer) or pair[1] < 1:
+        raise InvalidArgument(
+            f"multiscale: the layer {layer!r}: expected a pair, such as (ground, 8) or ('silica', 4)."
+        )
+    return pair[0], int(pair[1])
+
+
 def given_field(options: Propagate) -> dict[str, Any]:
     """The light of the pulses, for propagators that are given the vector potential."""
     field = field_of(options, "velocity", (0.0, 0.0, 0.0))
@@ -238,9 +250,19 @@ def check(system: System, section: Section, options: Propagate) -> None:
             "[multiscale] takes the light of pulses, which answers by itself; leave [propagate] kick, response and"
             " travels out."
         )
-    if not options.pulses:
-        raise InvalidArgument("[multiscale] there is no light; give [propagate] pulses.")
+    unused = [n for n in ("excited_every", "profile_every", "spin_kick") if getattr(options, n)]
+    if unused:
+        raise InvalidArgument(f"[propagate] {', '.join(unused)}: not for [multiscale]; leave it out.")
+    if options.gauge == "length":
+        raise InvalidArgument('[propagate] gauge = "length" was given; expected "velocity" for [multiscale].')
+    if not options.pulses and options.field_table is None:
+        raise InvalidArgument("[multiscale] there is no light; give [propagate] pulses or a field_table.")
     check_light(system, options)
+    if system.reduction is not None and (section.body is not None or (section.angle and section.polarisation == "p")):
+        raise InvalidArgument(
+            "[kpoints] symmetry: light around a body, or in the plane of incidence, also has fields across its "
+            "polarisation, which break symmetries; set symmetry = false, for the ground state, too."
+        )
     if section.step is not None:
         _refuse_light(options, section, section.step)
 
@@ -276,7 +298,8 @@ def multiscale(
         measured cost of a step of each crystal. Those of the ground state when absent
     options: keys of [propagate]: pulses (the incident light in empty space), total_time or steps, time_step, scheme
         ("midpoint" or "taylor4")
-    callback: gets the step, the vector potentials and the currents, shape (cells, 3); returning False ends the run
+    callback: gets the step, the vector potentials and the currents, shape (cells, 3); returning False, on all
+        processes, ends the run
     Raises NotConverged, and InvalidArgument for isolated atoms, light along its own direction, a step of the field's
     grid that light crosses in a time step, fewer than ten of them a wavelength, layers without electrons. Collective
     over comm.
@@ -294,7 +317,12 @@ def multiscale(
         "axis": axis,
         "index_behind": index_behind,
     }
-    keys |= {"body": dict(body)} if body is not None else {"cells": cells or sum(n for _, n in layers or ())}
+    if body is not None and not isinstance(body, Mapping):
+        raise InvalidArgument(
+            f"multiscale: body = {body!r}: expected keys, such as dict(shape='sphere', radius='5 nm')."
+        )
+    of_layers = [_layer_of(layer) for layer in layers or ()]
+    keys |= {"body": dict(body)} if body is not None else {"cells": cells or sum(n for _, n in of_layers)}
     given = {"kick": 0.0, "gauge": "velocity"} | options
     if "steps" in given:
         given.setdefault("total_time", None)
@@ -304,9 +332,9 @@ def multiscale(
     fillings = []
     if body is not None:
         cells = section.required()[0][0].cells
-    for filling, count in layers or [(ground, cells)]:
+    for filling, count in of_layers or [(ground, int(cells or 0))]:
         of = Filling(filling, None) if isinstance(filling, GroundState) else Filling(None, medium(filling))
-        fillings += [of] * int(count)
+        fillings += [of] * count
     run = Cells(fillings, section.required()[1], section, chosen, world)
     with reporter.stage("propagating", run.total) as advance:
         for done in range(1, run.total + 1):
@@ -316,19 +344,45 @@ def multiscale(
                 break
             if world.any(reporter.stop_requested()):
                 raise Interrupted(f"stopped after {done} steps.")
+    if (advice := run.found.advice()) is not None:
+        reporter.warning(advice)
     return run.found
 
 
+def _photon_energy_of(times: np.ndarray, fields: np.ndarray) -> float:
+    """Of the light of a table: the root of the mean square of its frequencies [hartree]."""
+    slopes = np.diff(fields, axis=0) / np.diff(times)[:, None]
+    middle = 0.5 * (fields[1:] + fields[:-1])
+    weights = np.diff(times)[:, None]
+    return math.sqrt(float(np.sum(weights * slopes**2)) / max(float(np.sum(weights * middle**2)), 1e-300))
+
+
 def _refuse_light(options: Propagate, section: Section, step: float) -> None:
-    """Raises InvalidArgument for pulses that do not travel along an axis, for a step that does not resolve them, and
+    """Raises InvalidArgument for light that does not travel along an axis, for a step that does not resolve it, and
     for oblique light with more than one polarisation."""
     along = AXES.index(section.axis)
+    light = field_of(options, "velocity", (0.0, 0.0, 0.0))
+    times, table = np.asarray(light["table_times"]), np.reshape(light["table_fields"], (-1, 3))
+    largest = np.abs(table).max(initial=0.0)
+    if np.abs(table[:, along]).max(initial=0.0) > 1e-9 * largest:
+        raise InvalidArgument(
+            f"[multiscale] light along {AXES[along]} was given with a field_table that has a field along its way; give "
+            "it other columns, or another axis."
+        )
+    frequencies = [pulse.frequency for pulse in options.pulses]
+    if largest > 0:
+        frequencies.append(_photon_energy_of(times, table))
     if section.angle:
         vectors = [np.abs(unit_vector(pulse.direction)) for pulse in options.pulses]
+        if largest > 0:
+            strongest = table[np.argmax(np.linalg.norm(table, axis=1))]
+            vectors.append(np.abs(strongest) / np.linalg.norm(strongest))
+            if np.linalg.norm(np.cross(table, strongest), axis=1).max() > 1e-9 * float(strongest @ strongest):
+                vectors.append(np.zeros(3))  # of no single direction
         if any(p.ellipticity for p in options.pulses) or any(np.abs(v - vectors[0]).max() > 1e-12 for v in vectors):
             raise InvalidArgument(
-                "[multiscale] angle: oblique light has one polarisation; give all pulses the same direction and no "
-                "ellipticity."
+                "[multiscale] angle: oblique light has one polarisation; give all pulses, and the field_table, the "
+                "same direction and no ellipticity."
             )
         if section.polarisation == "p" and np.count_nonzero(vectors[0] > 1e-12) > 1:
             raise InvalidArgument(
@@ -337,17 +391,24 @@ def _refuse_light(options: Propagate, section: Section, step: float) -> None:
             )
     for pulse in options.pulses:
         if abs(unit_vector(pulse.direction)[along]) > 1e-12 or (
-            pulse.around is not None and abs(abs(unit_vector(pulse.around)[along]) - 1) > 1e-12
+            pulse.ellipticity and unit_vector(pulse.around)[along] < 1 - 1e-12
         ):
             raise InvalidArgument(
                 f"[multiscale] light along {AXES[along]} was given with a polarisation that is not at right angles to "
-                "it; give the pulse another direction, or another axis."
+                f"it, or that turns around another way; give the pulse another direction, around = "
+                f'"{AXES[along]}" if it is elliptic, or another axis.'
             )
-        wavelength = 2 * math.pi * SPEED_OF_LIGHT / pulse.frequency
+    for frequency in frequencies:
+        wavelength = 2 * math.pi * SPEED_OF_LIGHT / frequency
         if wavelength < 10 * step:
             raise InvalidArgument(
                 f"[multiscale] there are {wavelength / step:.3g} steps of {step:g} bohr in the wavelength of "
                 f"{wavelength:.4g} bohr; at least ten are needed in empty space, and more in a crystal."
+            )
+        if wavelength < 10 * step * section.index_behind:
+            raise InvalidArgument(
+                f"[multiscale] there are {wavelength / section.index_behind / step:.3g} steps of {step:g} bohr in the "
+                f"wavelength behind the film, where the index is {section.index_behind:g}; at least ten are needed."
             )
 
 
@@ -402,17 +463,27 @@ def _tilted(
 ) -> TiltedLight:
     """Light at an angle, polarised in the plane of incidence."""
     _refuse_crossing(step, time_step, section.angle)
+    least = min([_behind(section), *(f.medium.permittivity for f in fillings if f.medium is not None)])
+    slow = least - math.sin(section.angle) ** 2
+    if slow <= 0 or SPEED_OF_LIGHT * time_step >= step * math.sqrt(slow):
+        raise InvalidArgument(
+            f"[multiscale] a permittivity of {least:.4g} was given to light at {math.degrees(section.angle):.4g} "
+            f"degrees, polarised in the plane of incidence; expected one above {math.sin(section.angle) ** 2:.4g}, and "
+            f"a time_step shorter than light takes for a cell there, now {time_step:.4g} a.u."
+        )
     for m in {f.medium for f in fillings if f.medium is not None}:
         if m.conductivity:
             raise InvalidArgument(
                 f"[multiscale] {m.name or 'a medium'} has a conductivity; light polarised in the plane of incidence "
                 "takes media of permittivity and poles. A pole without resonance conducts, too."
             )
-        fastest = max((p.resonance / HARTREE_EV for p in m.poles), default=0.0)
+        # Poles swing with their resonance and, across the film, with their plasma frequency.
+        plasma = math.sqrt(max(0.0, sum(p.strength for p in m.poles)) / m.permittivity) / HARTREE_EV
+        fastest = max([plasma, *(p.resonance / HARTREE_EV for p in m.poles)])
         if fastest * time_step > 1:
             raise InvalidArgument(
-                f"[multiscale] {m.name or 'a medium'} has a pole at {fastest * HARTREE_EV:.4g} eV, whose period is too "
-                f"short for the time step of {time_step:.4g} a.u.; take a step below {1 / fastest:.3g} a.u."
+                f"[multiscale] {m.name or 'a medium'} swings at up to {fastest * HARTREE_EV:.4g} eV, whose period is "
+                f"too short for the time step of {time_step:.4g} a.u.; take a step below {1 / fastest:.3g} a.u."
             )
     values = np.asarray(native.field_of(field, [n * time_step for n in range(total + 1)]))[:, 0]
     (direction,) = {tuple(np.eye(3)[i]) for i in np.flatnonzero(np.abs(values).max(axis=0))} or {(0.0, 0.0, 0.0)}

@@ -8,6 +8,8 @@ The field of the light is not stored: it follows from the currents of the series
 
 from __future__ import annotations
 
+import dataclasses
+import glob
 import time
 from pathlib import Path
 from typing import Any
@@ -105,7 +107,7 @@ class MultiscaleJob:
             say(line)
         for sentence in self.system.warnings:
             self.reporter.warning(sentence)
-        there, step = on_root(self.world, self._look)
+        there, step, time_step = on_root(self.world, self._look)
         used = {name for name, of in self.kinds if of is None}
         grounds = {}
         group = None
@@ -120,7 +122,10 @@ class MultiscaleJob:
                 file = run.output.path("_gs.h5")
                 grounds[name] = ground_module.load(file, system, comm=group, parallel=self.given.parallel)
         fillings = [Filling(grounds[name] if of is None else None, of) for name, of in self.kinds]
-        self.cells = Cells(fillings, self.step, self.given.multiscale, self.given.propagate, self.world)
+        options = self.given.propagate
+        if there is not None:
+            options = dataclasses.replace(options, time_step=time_step)  # of the part before, on any processes
+        self.cells = Cells(fillings, self.step, self.given.multiscale, options, self.world)
         for line in division_lines(self.cells.grounds[0].model):
             say(line)
         self._say_parameters()
@@ -130,17 +135,23 @@ class MultiscaleJob:
             self._go(work)
         return self.path
 
-    def _look(self) -> tuple[dict[str, Any] | None, int]:
-        """The series of an earlier part of this run and the step of its orbitals; None for a new run."""
+    def _look(self) -> tuple[dict[str, Any] | None, int, float]:
+        """The series of an earlier part of this run, the step of its orbitals and its time step; None for a new run."""
         self.guarded = results.Guarded(self.path, "multiscale", self.identity, self.overwrite)
         if self.guarded.there is None:
-            return None, 0
+            if self.given.propagate.restart == "always":
+                raise InvalidArgument(
+                    f'{self.path}: there is no checkpoint of this run, and restart = "always" asks for one; leave '
+                    "restart out to begin anew."
+                )
+            return None, 0, 0.0
         if self.given.propagate.restart == "never":
             raise InvalidArgument(
                 f'{self.path} holds {self.guarded.there["steps"]} steps of this run, and restart = "never" would '
                 "replace them; name another [output] file, or begin anew with --overwrite."
             )
-        return results.read(self.path, "multiscale")[1], int(self.guarded.there["orbitals_step"])
+        there = self.guarded.there
+        return results.read(self.path, "multiscale")[1], int(there["orbitals_step"]), float(there["time_step"])
 
     def _say_parameters(self) -> None:
         cells, say = self.cells, self.reporter.line
@@ -203,6 +214,8 @@ class MultiscaleJob:
             f"{cells.total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step"
         )
         reporter.line(f"light         {cells.found.sentence()}")
+        if (advice := cells.found.advice()) is not None:
+            reporter.warning(advice)
         reporter.line(f"results       {self.path}")
         if self.given.output.plots:
             with work.paused():
@@ -241,6 +254,11 @@ class MultiscaleJob:
             for cell in range(cells.cells):
                 if before >= 0:
                     self.orbitals(cell, before).unlink(missing_ok=True)
+            if before < 0:  # of a run that --overwrite replaces
+                kept = {self.orbitals(cell, step) for cell in range(cells.cells)}
+                for old in self.path.parent.glob(f"{glob.escape(self.path.stem)}.cell*.step*.orbitals"):
+                    if old not in kept:
+                        old.unlink()
 
         on_root(self.world, write)
         self.saved, self.saved_step = time.monotonic(), step
@@ -248,9 +266,11 @@ class MultiscaleJob:
     def _attributes(self, step: int, finished: bool) -> dict[str, Any]:
         cells = self.cells
         light: dict[str, Any] = {}
-        if finished and cells.inside is None:
+        if not finished or not cells.found.has_light():
+            pass
+        elif cells.inside is None:
             light = {f"share_{name}": value for name, value in vars(cells.found.shares()).items()}
-        elif finished:
+        else:
             light = {"absorption": cells.found.absorption()}
         return light | {
             "parameters": self.given.as_toml_values(),

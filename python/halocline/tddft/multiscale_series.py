@@ -14,7 +14,7 @@ from halocline.errors import InvalidArgument
 from halocline.tddft import results
 from halocline.tddft.units import BOHR_ANGSTROM, SPEED_OF_LIGHT
 
-NO_LIGHT = "this run had no incident light; give pulses."
+NO_LIGHT = "no light has arrived in this run; give it more time, or pulses with an earlier centre."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,11 +134,36 @@ class Multiscale:
     def work(self) -> np.ndarray:
         """Work of the field on the electrons of each cell, a unit of volume [hartree/bohr^3], shape (cells,)."""
         field = -np.diff(self.vector_potential, axis=0, prepend=np.zeros((1, self.cells, 3))) / self.time_step
-        middle = 0.5 * (self.current + np.concatenate([np.zeros((1, self.cells, 3)), self.current[:-1]]))
+        middle = 0.5 * (self.current + np.concatenate([self.first_current[None], self.current[:-1]]))
         return -self.time_step * np.sum(field * middle, axis=(0, 2))
+
+    def has_light(self) -> bool:
+        """Whether light has arrived."""
+        return bool(np.any(self.incident))
+
+    def advice(self) -> str | None:
+        """A warning about cells that have given off energy, which no ground state can; None if all is well."""
+        if not self.has_light():
+            return None
+        if self.inside is None:
+            given = -self.shares().absorbed
+        else:  # of the light that meets the box around the body
+            across = [n for a, n in enumerate(reversed(self.inside.shape)) if a != self.axis]
+            given = -self.absorption() / math.prod(n * self.step for n in across if n > 1)
+        # Light that is still in the film has done work that it takes back.
+        at_the_end = np.abs(self.incident[-1]).max() > 1e-3 * np.abs(self.incident).max()
+        if at_the_end or given < 0.01:
+            return None
+        return (
+            f"the cells have given off {100 * given:.3g} % of the light's energy, which a ground state cannot: its "
+            "energy falls as the vector potential moves the k-points, because they are too few, and the light grows by "
+            "itself. Take a finer [kpoints] mesh."
+        )
 
     def sentence(self) -> str:
         """Where the light has gone, for the log."""
+        if not self.has_light():
+            return "has not arrived; give the run more time, or the pulses an earlier centre"
         if self.inside is None:
             shares = self.shares()
             names = ("reflected", "transmitted", "absorbed")

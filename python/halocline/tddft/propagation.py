@@ -220,7 +220,9 @@ class Series:
             energy = self.energy["total"]
             axis, _ = way_of(self.options)
             area = self.system.native.volume / float(self.system.structure.edges[axis])
-            return self.light.balance(area, float(energy[-1] - energy[0]) if energy.size > 1 else None)
+            if energy.size < 2:
+                return self.light.balance(area, None, math.inf)
+            return self.light.balance(area, float(energy[-1] - energy[0]), float(self.energy_time[-1]))
         if self.options.film is None:
             return None
         return balance_on_film(self.options, self.time, self.applied_field, self.electric_field, self.driving_current)

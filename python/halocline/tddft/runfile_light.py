@@ -257,6 +257,9 @@ class Body(Section):
         needed = "size" if self.shape == "cuboid" else "radius"
         if getattr(self, needed) is None:
             raise InvalidArgument(f"{self.title} a {self.shape} needs {needed}.")
+        other = "radius" if self.shape == "cuboid" else "size"
+        if getattr(self, other) is not None:
+            raise InvalidArgument(f"{self.title} a {self.shape} has no {other}; leave it out.")
 
     def inside(self, step: float) -> np.ndarray:
         """Cells whose middle is inside, shape (z, y, x). Raises InvalidArgument for fewer than two along an axis."""
@@ -276,7 +279,13 @@ class Body(Section):
         places = np.meshgrid(*((np.arange(n) + 0.5 - 0.5 * n) * step for n in reversed(counts)), indexing="ij")
         if self.shape == "cuboid":
             return np.ones(places[0].shape, dtype=bool)
-        return sum(p**2 for p in places) <= self.radius**2
+        inside = sum(p**2 for p in places) <= self.radius**2
+        if not inside.any():
+            raise InvalidArgument(
+                f"{self.title} no cell of {step:.4g} bohr has its middle in a {self.shape} of {self.radius:.4g} bohr; "
+                "take smaller cells."
+            )
+        return inside
 
 
 @dataclasses.dataclass(frozen=True)
@@ -309,6 +318,10 @@ class Multiscale(Section):
     )
 
     def check_together(self) -> None:
+        if self.polarisation == "p" and not self.angle:
+            raise InvalidArgument(
+                '[multiscale] polarisation = "p" is for light at an angle; give the angle, or leave it out.'
+            )
         if self.angle >= 0.5 * math.pi - 1e-3:
             raise InvalidArgument(
                 f"[multiscale] angle = {self.angle:.6g} rad: expected an angle of incidence below 90 degrees."

@@ -37,7 +37,7 @@ def check_travelling(system: System, options: Propagate, ions_move: bool) -> Non
             )
         return
     given = f'[propagate] travels = "{options.travels}"'
-    axis, _ = way_of(options)
+    axis, towards = way_of(options)
     lines = (
         (options.kick != 0, "with a kick", "give a pulse, which has a beginning at the face of the cell"),
         (options.gauge == "length", 'with gauge = "length"', "leave gauge out"),
@@ -63,6 +63,11 @@ def check_travelling(system: System, options: Propagate, ions_move: bool) -> Non
             raise InvalidArgument(
                 f"{given} was given with a pulse whose electric field has a part along {AXES[axis]}; give it a "
                 "direction at right angles to the way of the light."
+            )
+        if pulse.ellipticity and unit_vector(pulse.around)[axis] * towards < 0:
+            raise InvalidArgument(
+                f"{given} was given with an elliptic pulse around the other way, which would turn its sense; give "
+                "around the way of the light."
             )
 
 
@@ -120,10 +125,10 @@ class TravellingLight:
         """E of "incident", "reflected" or "transmitted" light in the middle of each step, shape (n - 1, 3)."""
         return -np.diff(getattr(self, name), axis=0) / np.diff(self.time)[:, None]
 
-    def balance(self, area: float, won: float | None) -> FilmBalance | None:
-        """Where the energy of the light has gone; None without light. area: of the cell across the way [bohr^2]. won:
-        energy of the electrons [hartree]; what is missing in the light when absent."""
-        step = np.diff(self.time)[:, None]
+    def balance(self, area: float, won: float | None, until: float) -> FilmBalance | None:
+        """Where the energy of the light has gone up to a time [a.u.]; None without light. area: of the cell across the
+        way [bohr^2]. won: energy of the electrons [hartree]; what is missing in the light when absent."""
+        step = (np.diff(self.time) * (self.time[1:] < until + 0.5 * np.diff(self.time)))[:, None]
         flow = {n: SPEED_OF_LIGHT / (4.0 * np.pi) * float((step * self.field(n) ** 2).sum()) for n in NAMES}
         if not flow["incident"]:
             return None

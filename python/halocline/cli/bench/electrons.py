@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from halocline.cli.bench.common import Bench, Threads, chosen, command, counts, extents, later, thread_counts
+from halocline.errors import InvalidArgument
 
 Precisions = Annotated[str, typer.Option(help="Of the orbitals: double, float or both by a comma.")]
 
@@ -179,7 +180,9 @@ def multiscale(
     """
     from halocline import bench as library
 
-    (mesh,) = extents("--k-points", [k_points], 3, "2x2x2")
+    meshes = extents("--k-points", [k_points], 3, "2x2x2")
+    if len(meshes) != 1:
+        raise InvalidArgument(f"--k-points {k_points}: give one mesh such as 2x2x2.")
     cases = []
     for n, c, s in itertools.product(
         extents("--points", points, 3, "16x16x16"),
@@ -187,7 +190,7 @@ def multiscale(
         chosen("--scheme", scheme, library.CELL_SCHEMES),
     ):
         name = f"multiscale {c} cells {'x'.join(map(str, n))} {s}"
-        cases.append((name, later(library.multiscale, c, groups, n, mesh, line, s, seconds=bench.seconds)))
+        cases.append((name, later(library.multiscale, c, groups, n, meshes[0], line, s, seconds=bench.seconds)))
     bench.run(cases)
 
 
