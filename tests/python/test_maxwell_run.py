@@ -183,6 +183,9 @@ fall = 1e-4
 %s
 """
     text = PLANE % (1800, 3600, 40, body, rest, "%s")
+    (tmp_path / "wrong.toml").write_text((text % ("", "wrong")).replace("[[1, 0, 0], [0, 1, 0]]", "[[0, 0, 1]]"))
+    assert main(["maxwell", "run", "wrong.toml"]) == 2
+    assert "zero along flat axes" in capsys.readouterr().err and not list(tmp_path.glob("wrong.s*"))
     (tmp_path / "whole.toml").write_text(text % ("", "whole"))
     assert main(["maxwell", "run", "whole.toml"]) == 0
     said = capsys.readouterr().out
