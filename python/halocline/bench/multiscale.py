@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import warnings
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ STEP = 80.0
 """Thickness of a cell [bohr], 4.2 nm."""
 PULSE = {"amplitude": "1e12 W/cm^2", "frequency": "1.55 eV", "duration": "10 fs", "direction": "z"}
 STEPS = 20000
-POTENTIAL = [0.0, 0.0, 1e-3]
+POTENTIAL = 1e-3
+"""Largest that the cell alone is given [a.u.]; it changes in every step, as in a pulse."""
 
 
 def multiscale(
@@ -71,12 +73,14 @@ def multiscale(
     longer = FilmLight(field, [crystal] * line, STEP, 0, changed(section, {"cells": line}), film.time_step, STEPS)
     currents = np.zeros((line, 3))
 
+    times: dict[str, list[float]] = {"whole": [], "one": [], "light": []}
+
     def one() -> None:
-        alone.set_next_potential(POTENTIAL)
+        alone.set_next_potential([0.0, 0.0, POTENTIAL * math.sin(0.01 * len(times["one"]))])
         alone.step()
+        _ = alone.driving_current
 
     work = {"whole": film.advance, "one": one, "light": lambda: longer.advance(currents)}
-    times: dict[str, list[float]] = {name: [] for name in work}
     for step in work.values():
         step()
     while len(times["one"]) < 3 or (sum(times["whole"]) < seconds and len(times["one"]) < STEPS - 2):
