@@ -270,11 +270,12 @@ def multiscale(path: Path) -> Path:
     axis = int(np.argmax(np.abs(data["incident"]).max(axis=0)))
     time, field = data["field_time"] * ATOMIC_TIME_FS, field[:, :, axis] * ATOMIC_FIELD_V_PER_ANGSTROM
     depth = 0.1 * BOHR_ANGSTROM * attributes["cell_step"] * attributes["cells"]
+    half = 0.5 * attributes["time_step"] * ATOMIC_TIME_FS
     with _figure(picture, 2, 5.6) as axes:
         largest = np.abs(field).max() or 1.0
         image = axes[0].imshow(
-            field.T, origin="lower", aspect="auto", extent=(time[0], time[-1], 0.0, depth), cmap="RdBu_r",
-            vmin=-largest, vmax=largest, interpolation="nearest",
+            field.T, origin="lower", aspect="auto", extent=(time[0] - half, time[-1] + half, 0.0, depth),
+            cmap="RdBu_r", vmin=-largest, vmax=largest, interpolation="nearest",
         )  # fmt: skip
         axes[0].grid(False)
         axes[0].set_ylabel("depth in the film [nm]")
@@ -294,7 +295,7 @@ def _body(picture: Path, attributes: Mapping[str, Any], data: Mapping[str, Any])
     inside = np.asarray(data["inside"], dtype=bool)
     potential, current = data["vector_potential"], data["current"]
     none = np.zeros((1, *potential.shape[1:]))
-    middle = 0.5 * (current + np.concatenate([none, current[:-1]]))
+    middle = 0.5 * (current + np.concatenate([data["first_current"][None], current[:-1]]))
     taken = np.full(inside.shape, np.nan)
     taken[inside] = np.sum(np.diff(potential, axis=0, prepend=none) * middle, axis=(0, 2))
     # The plane of the two axes with most cells, the axis of the light among them.
