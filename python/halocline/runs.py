@@ -135,12 +135,19 @@ def text_of(path: str | Path) -> str:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 
 
-def example(sections: Sections, head: Iterable[str], shown_anyway: Iterable[str] = ()) -> str:
+def example(
+    sections: Sections,
+    head: Iterable[str],
+    shown_anyway: Iterable[str] = (),
+    instead: Mapping[str, str] | None = None,
+) -> str:
     """A complete run file with a comment on every key.
 
     head: comment lines at the top, without the comment mark
     shown_anyway: keys that are not commented out although they have no default
+    instead: TOML text for some keys, such as {"grid.step": "step = 2.0"}, not commented out
     """
+    texts = instead or {}
     lines = [f"# {line}" for line in head]
     kept = set(shown_anyway)
     for name, cls in sections.items():
@@ -149,7 +156,8 @@ def example(sections: Sections, head: Iterable[str], shown_anyway: Iterable[str]
             default = default_of(field)
             absent = default is None or default is dataclasses.MISSING
             text = field.metadata["example"] or f"{field.name} = {shown(plain(default))}"
-            off = absent and f"{name}.{field.name}" not in kept
+            text = texts.get(f"{name}.{field.name}", text)
+            off = absent and f"{name}.{field.name}" not in kept.union(texts)
             lines += [f"# {field.metadata['note']}", f"{'# ' if off else ''}{text}"]
     return "\n".join(lines) + "\n"
 

@@ -304,12 +304,20 @@ def test_a_propagation_needs_light(halocline, folder):
 
 
 def test_example_prints_a_run_file(halocline):
-    from halocline.tddft import parse_run_file
+    from halocline.reporter import Reporter
+    from halocline.tddft.multiscale_job import MultiscaleJob
 
-    for name in ("ground-state", "propagate", "spectrum"):
+    from halocline.comm import world
+    from halocline.tddft import System, parse_run_file
+
+    for name in ("ground-state", "propagate", "spectrum", "relax", "dynamics", "bands", "multiscale"):
         done = halocline("tddft", name, "--example")
         assert done.returncode == 0
-        parse_run_file(done.stdout, "example")
+        run = parse_run_file(done.stdout, "example")
+        # Nothing of it is refused, and only the atoms decide whether it is a crystal.
+        assert System(run).periodic == (name in ("bands", "multiscale"))
+    job = MultiscaleJob(run, world(), Reporter())
+    assert len(job.kinds) == 4 and not job.system.warnings
 
 
 def test_report_knows_the_files(halocline, ground, tmp_path):

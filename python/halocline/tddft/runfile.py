@@ -19,7 +19,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.errors import InvalidArgument
-from halocline.runs import RunFile, digest, hdf5_name, time_limit_key
+from halocline.runs import RunFile, digest, example, hdf5_name, time_limit_key
 from halocline.schema import (
     REQUIRED,
     Section,
@@ -430,6 +430,26 @@ class Run(RunFile):
         "propagate.total_time",
         "dynamics.total_time",
     )
+    crystal_head: ClassVar[tuple[str, ...]] = (
+        "Run file of `halocline tddft multiscale` and `bands`, and of the other commands: silicon.",
+        *example_head[1:],
+    )
+    crystal_keys: ClassVar[dict[str, str]] = {
+        "system.atoms": """atoms = [
+    ["Si", 0, 0, 0], ["Si", 0, 2.715, 2.715], ["Si", 2.715, 0, 2.715], ["Si", 2.715, 2.715, 0],
+    ["Si", 1.3575, 1.3575, 1.3575], ["Si", 1.3575, 4.0725, 4.0725],
+    ["Si", 4.0725, 1.3575, 4.0725], ["Si", 4.0725, 4.0725, 1.3575],
+]""",
+        "system.cell": "cell = [5.43, 5.43, 5.43]",
+        "kpoints.mesh": "mesh = [4, 4, 4]",
+        "kpoints.symmetry": 'symmetry = "z"',
+        "propagate.total_time": 'total_time = "12 fs"',
+        "propagate.kick": "kick = 0.0",
+        "propagate.pulses": 'pulses = [{ amplitude = "1e12 W/cm^2", frequency = "1.55 eV", duration = "10 fs" }]',
+        "multiscale.cells": "cells = 4",
+        "multiscale.step": 'step = "5 nm"',
+        "dynamics.total_time": 'total_time = "1 ps"',
+    }
 
     system: System
     grid: Grid = dataclasses.field(default_factory=Grid)
@@ -448,6 +468,11 @@ class Run(RunFile):
     dynamics: Dynamics = dataclasses.field(default_factory=Dynamics)
     output: Output = dataclasses.field(default_factory=Output)
     parallel: Parallel = dataclasses.field(default_factory=Parallel)
+
+    @classmethod
+    def example_of_crystal(cls) -> str:
+        """The same as example() of a crystal, for commands that molecules have no use for."""
+        return example(cls.sections, cls.crystal_head, (), cls.crystal_keys)
 
     def physics_hash(self, *sections: str) -> str:
         """Digest of the named sections; without names, of all sections that affect a ground state."""

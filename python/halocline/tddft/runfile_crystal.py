@@ -39,8 +39,7 @@ class KPoints(Section):
         False,
         symmetry_use,
         "true: only the k-points that the crystal's symmetries do not relate, for ground states and bands; an axis or "
-        "a vector: by those symmetries that leave it alone, for a field along it",
-        example='symmetry = "z"',
+        'a vector, such as "z": by those symmetries that leave it alone, for a field along it',
     )
 
 

@@ -310,7 +310,7 @@ class Multiscale(Section):
         example='body = { shape = "cylinder", radius = "20 nm", axis = "z" }',
     )
     axis: str = key("x", choice(*AXES), "of the crystal, along which the light travels")
-    angle: float = key(0.0, quantity("angle", at_least=0.0), "of incidence, in empty space", example='angle = "45 deg"')
+    angle: float = key(0.0, quantity("angle", at_least=0.0), 'of incidence, in empty space, such as "45 deg"')
     polarisation: str = key("s", choice("s", "p"), "at an angle: across the plane of incidence, or in it")
     index_behind: float = key(1.0, number(above=0.0), "refractive index of the medium behind the film")
     groups: int | None = key(
