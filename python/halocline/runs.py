@@ -70,6 +70,14 @@ def digest(values: Any) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
+def digest_of_file(path: str) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal digits. Raises FileError."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+
+
 def hdf5_name(value: Any) -> str:
     """A check: a name that ends in .h5 or .hdf5."""
     name = text(value)
@@ -149,7 +157,7 @@ def example(
     """
     texts = instead or {}
     lines = [f"# {line}" for line in head]
-    kept = set(shown_anyway)
+    kept = {*shown_anyway, *texts}
     for name, cls in sections.items():
         lines += ["", f"[{name}]"]
         for field in dataclasses.fields(cls):  # type: ignore[arg-type]
@@ -157,7 +165,7 @@ def example(
             absent = default is None or default is dataclasses.MISSING
             text = field.metadata["example"] or f"{field.name} = {shown(plain(default))}"
             text = texts.get(f"{name}.{field.name}", text)
-            off = absent and f"{name}.{field.name}" not in kept.union(texts)
+            off = absent and f"{name}.{field.name}" not in kept
             lines += [f"# {field.metadata['note']}", f"{'# ' if off else ''}{text}"]
     return "\n".join(lines) + "\n"
 

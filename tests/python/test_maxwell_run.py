@@ -10,6 +10,7 @@ import trimesh
 from halocline.cli.main import main
 from halocline.maxwell.bodies import _inside
 from halocline.maxwell.job import read
+from halocline.runs import digest_of_file
 
 import halocline as hc
 
@@ -291,11 +292,15 @@ def test_cubes_inside_a_surface(tmp_path):
     block = np.asarray(trimesh.creation.box(extents=(4, 4, 4)).triangles)
     assert _inside(block, np.array([-2.5, -2.5, -2.5]), 1.0, np.array([6, 6, 6])).sum() == 64
     ball = trimesh.creation.icosphere(subdivisions=4, radius=5.0)
-    for name in ("ball.stl", "ball.obj", "ball.ply"):
+    for name in ("ball.stl", "ball.obj", "ball.ply", "ball.off"):
         ball.export(tmp_path / name)
         assert hc.maxwell.voxels_of_mesh(str(tmp_path / name), "0.5 nm") is not None
     box = trimesh.creation.box(extents=(10, 4, 3))
     box.export(tmp_path / "box.stl")
+    # Bytes of these differ that are no characters.
+    (tmp_path / "one.stl").write_bytes(b"\xe0\xff")
+    (tmp_path / "other.stl").write_bytes(b"\xe0\xfe")
+    assert digest_of_file(tmp_path / "one.stl") != digest_of_file(tmp_path / "other.stl")
     assert volume_of(hc.maxwell.voxels_of_mesh(str(tmp_path / "box.stl"), 0.25, centre=(6, 6, 6))) == 120
     other = ball.copy()
     other.apply_translation((5, 0, 0))

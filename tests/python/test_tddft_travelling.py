@@ -170,6 +170,7 @@ def test_fields_are_given_on_the_whole_grid(crystal):
         ({"pulses": [PULSE | {"direction": "z"}]}, "at right angles to the way"),
         ({"pulses": [PULSE | {"ellipticity": 1.0, "around": "y"}]}, "at right angles to the way"),
         ({"travels": "up"}, "travels"),
+        ({"travels": "-z", "pulses": [PULSE | {"ellipticity": 1.0, "around": "z"}]}, "would turn its sense"),
     ],
 )
 def test_what_travelling_light_does_not_go_with_is_refused(crystal, options, sentence):

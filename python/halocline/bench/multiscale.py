@@ -23,6 +23,7 @@ STEP = 80.0
 """Thickness of a cell [bohr], 4.2 nm."""
 PULSE = {"amplitude": "1e12 W/cm^2", "frequency": "1.55 eV", "duration": "10 fs", "direction": "z"}
 STEPS = 20000
+"""At most, of one measurement."""
 POTENTIAL = 1e-3
 """Largest that the cell alone is given [a.u.]; it changes in every step, as in a pulse."""
 
@@ -43,8 +44,8 @@ def multiscale(
     crystal; line: cells of the longer film whose light alone is timed, on each process; scheme: "taylor4" or "midpoint"
     `result` has the seconds of a step of one cell that every group takes at the same time (`one_cell`), those of the
     whole step over the cells of the largest group times these (`over_one`), the seconds of the light of `line` cells,
-    and these over one cell's step (`light_share`). All are measured
-    in turns, until the whole steps have taken `seconds`.
+    and these over one cell's step (`light_share`). All are measured in turns, until the whole steps have taken
+    `seconds`.
     Raises InvalidArgument for more groups than cells or processes. Collective.
     """
     import ase.build

@@ -16,7 +16,6 @@ light.frames  its snapshots so far
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import struct
@@ -39,7 +38,7 @@ from halocline.maxwell.simulation import Simulation
 from halocline.maxwell.sources import Beam, PlaneWave
 from halocline.reporter import Reporter, agreement
 from halocline.results import ResultFile, plain_value
-from halocline.runs import digest
+from halocline.runs import digest, digest_of_file
 from halocline.schema import shown
 
 FORMAT = "halocline maxwell 1"
@@ -61,7 +60,7 @@ class RunJob:
         self.energies = np.linspace(of_energies.from_energy, of_energies.to_energy, of_energies.points)
         self.media = [medium_of(v) for v in (run.matter.background, *(b.medium for b in run.matter.bodies))]
         numbers = [repr((m.permittivity, m.conductivity, m.poles)) for m in self.media]
-        files = [digest_of(body.file) for body in run.matter.bodies if body.file is not None]
+        files = [digest_of_file(body.file) for body in run.matter.bodies if body.file is not None]
         parts = {name: values[name] for name in ("grid", "matter", "wave", "kick", "measure")}
         self.identity = digest(parts | {"media": numbers, "files": files})
         self.simulation = Simulation(
@@ -337,14 +336,6 @@ class RunJob:
         if self.given.output.plots:
             for picture in on_root(self.world, lambda: plots.draw(self.path, self.given.output.movie)):
                 self.reporter.line(f"picture       {picture}")
-
-
-def digest_of(path: str) -> str:
-    """SHA-256 of a file's content. Raises FileError."""
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 
 
 PART = "of the incident energy"

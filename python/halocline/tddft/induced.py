@@ -70,10 +70,15 @@ def advice_on_film(balance: FilmBalance | None) -> str | None:
     """A warning about a film that has given off energy, which no ground state can; None if all is well."""
     if balance is None or balance.absorbed > -0.01:
         return None
+    return gives_off("film has", -balance.absorbed)
+
+
+def gives_off(who: str, share: float) -> str:
+    """The warning about matter that has given off a share of the light's energy; who: with its verb."""
     return (
-        f"the film has given off {-100 * balance.absorbed:.3g} % of the light's energy, which a ground state cannot: "
-        "its energy falls as the vector potential moves the k-points, because they are too few, and the light grows by "
-        "itself. Take a finer [kpoints] mesh."
+        f"the {who} given off {100 * share:.3g} % of the light's energy, which a ground state cannot: its energy falls "
+        "as the vector potential moves the k-points, because they are too few, and the light grows by itself. Take a "
+        "finer [kpoints] mesh."
     )
 
 

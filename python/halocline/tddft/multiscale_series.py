@@ -12,6 +12,7 @@ import numpy as np
 
 from halocline.errors import InvalidArgument
 from halocline.tddft import results
+from halocline.tddft.induced import gives_off
 from halocline.tddft.units import BOHR_ANGSTROM, SPEED_OF_LIGHT
 
 NO_LIGHT = "no light has arrived in this run; give it more time, or pulses with an earlier centre."
@@ -154,11 +155,7 @@ class Multiscale:
         at_the_end = np.abs(self.incident[-1]).max() > 1e-3 * np.abs(self.incident).max()
         if at_the_end or given < 0.01:
             return None
-        return (
-            f"the cells have given off {100 * given:.3g} % of the light's energy, which a ground state cannot: its "
-            "energy falls as the vector potential moves the k-points, because they are too few, and the light grows by "
-            "itself. Take a finer [kpoints] mesh."
-        )
+        return gives_off("cells have", given)
 
     def sentence(self) -> str:
         """Where the light has gone, for the log."""

@@ -482,3 +482,4 @@ class Run(RunFile):
 
 
 read_run_file, parse_run_file, example_run_file = Run.read, Run.parse, Run.example
+example_of_crystal = Run.example_of_crystal

@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import difflib
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from ase.data import atomic_numbers, covalent_radii
 
 from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
+from halocline.runs import digest_of_file
 from halocline.tddft.runfile import Element, Run
 from halocline.tddft.runfile_light import unit_vector
 from halocline.tddft.spacing import LARGEST_NUMBER, grid_points, recommended_spacing, symmetric_extent
@@ -456,10 +456,7 @@ def span_along(structure: Structure, axis: int) -> float:
 
 def digest(path: str) -> str:
     """Digest of a file's content. Raises FileError."""
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+    return digest_of_file(path)[:16]
 
 
 def pseudopotentials(

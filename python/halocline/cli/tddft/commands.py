@@ -37,12 +37,11 @@ def add_to(group: typer.Typer) -> None:
 
 def run_of(run_file: str | None, example: bool, command: str) -> Run | None:
     """The run to compute; None if the example was requested, which is then printed."""
-    from halocline.tddft.runfile import Run as RunFile
-    from halocline.tddft.runfile import read_run_file
+    from halocline.tddft.runfile import example_of_crystal, example_run_file, read_run_file
 
     if example:
         if speaks():
-            print(RunFile.example_of_crystal() if command in ("multiscale", "bands") else RunFile.example(), end="")
+            print(example_of_crystal() if command in ("multiscale", "bands") else example_run_file(), end="")
         return None
     if run_file is None:
         raise InvalidArgument(f"a run file is missing; `halocline tddft {command} --example` prints one to start from.")
