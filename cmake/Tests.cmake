@@ -199,6 +199,20 @@ if(TARGET test_comm)
   endif()
 endif()
 
+# Fujitsu's MPI, against a shim over the standard calls where the machine has another MPI.
+if(TARGET test_comm_mpi)
+  set(halocline_shim_test ${PROJECT_SOURCE_DIR}/tests/comm/test_fjmpi_mpi.cpp)
+  if(halocline_have_fjmpi)
+    set_source_files_properties(${halocline_shim_test} PROPERTIES HEADER_FILE_ONLY ON)
+  else()
+    set(halocline_shimmed ${halocline_source_root}/halocline/comm/transports/fjmpi_persistent/fjmpi_persistent.cpp
+                          ${halocline_source_root}/halocline/comm/mpi/fjmpi_coordinates.cpp)
+    target_sources(test_comm_mpi PRIVATE ${halocline_shimmed})
+    set_source_files_properties(${halocline_shimmed} PROPERTIES COMPILE_OPTIONS
+                                "-include;${PROJECT_SOURCE_DIR}/tests/comm/fjmpi_shim/fjmpi_shim.h")
+  endif()
+endif()
+
 if(CMAKE_CROSSCOMPILING)
   if(HALOCLINE_SVE_BITS AND TARGET test_core)
     add_test(NAME core_refuses_other_vectors COMMAND qemu-aarch64 -cpu max,sve256=on $<TARGET_FILE:test_core>)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from halocline import _halocline
 from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
 from halocline.errors import InvalidArgument
+from halocline.parallel import buffers_key, posting_key, sums_key, transport_key
 from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation, check_deflation
 from halocline.qcd.multigrid_keys import Multigrid
 from halocline.qcd.runfile_action import Action
@@ -29,6 +30,7 @@ from halocline.schema import (
     key,
     number,
     table,
+    text,
 )
 
 MESONS = ("pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP")
@@ -364,7 +366,38 @@ class Parallel(Section):
         example='halo_policy = "remote-write"',
     )
 
+    transport: str = transport_key("")
+    buffers: int = buffers_key()
+    posting: str = posting_key()
+    sums: str = sums_key()
+    map: str | None = key(
+        None,
+        text,
+        "rank-order.txt of `halocline map search`: the ranks take their places by it, without a launcher's file",
+        example='map = "map/rank-order.txt"',
+    )
+    nodes: str = key(
+        "auto", text, 'of map, where processes stand: "fujitsu", "slurm", "launch", a file of hosts, or found (auto)'
+    )
+    interfaces: str | None = key(
+        None,
+        text,
+        "interfaces.txt of the same search: network interface of each face, for transport utofu",
+        example='interfaces = "map/interfaces.txt"',
+    )
+
     def check_together(self) -> None:
+        if self.map is None and (self.interfaces is not None or self.nodes != "auto"):
+            name = "interfaces" if self.interfaces is not None else "nodes"
+            raise InvalidArgument(
+                f"[parallel] {name} applies to a map; give map = FILE of the same search too, or leave {name} out."
+            )
+        usual = not self.transport and self.buffers == 2 and self.posting == "thread" and not self.interfaces
+        if self.device != "cpu" and not usual:
+            raise InvalidArgument(
+                "[parallel] transport, buffers, posting and interfaces apply to the CPU; GPUs exchange by halo_policy. "
+                'Leave them out, or set device = "cpu".'
+            )
         if self.device == "cpu" and self.halo_policy is not None:
             raise InvalidArgument(
                 '[parallel] halo_policy applies to devices only; set device = "cuda", or leave halo_policy out.'

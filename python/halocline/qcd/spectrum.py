@@ -25,12 +25,14 @@ from halocline.comm import CommonWork, communicator, on_root
 from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for, output_names
+from halocline.mapping.placement import placement
+from halocline.parallel import set_communication
 from halocline.qcd import gauge, measure, quark
 from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation
 from halocline.qcd.multigrid_keys import Multigrid
 from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
-from halocline.qcd.runfile import Run, Schwarz, Solver
+from halocline.qcd.runfile import Parallel, Run, Schwarz, Solver
 from halocline.reporter import Reporter
 
 BASIS = "DeGrand-Rossi"
@@ -76,6 +78,29 @@ def refuse_without_correlators(run: Run) -> None:
         )
 
 
+def placed_geometry(extents: list[int], group: Any, parallel: Parallel) -> Any:
+    """The lattice cut among the processes, in the order of the map of [parallel] if there is one. Sets how the solvers
+    of the group communicate.
+
+    Raises InvalidArgument and FileError on every process. Collective.
+    """
+    grid, ranks, interfaces = parallel.grid, (), ()
+    if parallel.map is not None:
+        found = placement(group, parallel.map, parallel.nodes, parallel.interfaces)
+        if len(found.grid) != 4 or (grid is not None and tuple(grid) != found.grid):
+            raise InvalidArgument(
+                f"[parallel] map = {parallel.map}: its grid is {list(found.grid)}, and "
+                + (f"grid is {list(grid)}; leave grid out." if grid is not None else "a lattice has four axes.")
+            )
+        grid, ranks, interfaces = found.grid, found.ranks, found.interfaces
+    geometry = gauge.geometry(extents, group, grid, ranks)
+    interface_grid = geometry.grid if interfaces else ()
+    set_communication(
+        group, parallel.transport, parallel.buffers, parallel.posting, parallel.sums, interfaces, interface_grid
+    )
+    return geometry
+
+
 class Job:
     """One run of a run file; the constructor refuses a run that cannot work."""
 
@@ -91,7 +116,7 @@ class Job:
         site_bytes += batch * COLUMN_BYTES * size
         gauge.require_memory(self.extents, group, site_bytes, "a propagator on ")
         self.least_bytes = site_bytes * math.prod(self.extents) / group.size
-        self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)
+        self.geometry = placed_geometry(self.extents, group, run.parallel)
         self.work = CommonWork(group, run.parallel.time_limit)
         self.attributes = self._attributes()
         self.measured: list[Measured] = []

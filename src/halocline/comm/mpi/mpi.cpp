@@ -24,6 +24,7 @@
 #include "halocline/comm/group/shared_segment.hpp"
 #include "halocline/comm/group/text.hpp"
 #include "halocline/comm/mpi/end.hpp"
+#include "halocline/comm/mpi/library_sum.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -239,6 +240,10 @@ public:
     if (processes_.empty()) meet(MPI_COMM_NULL);
     return detail::map_shared_memory(Communicator(std::shared_ptr<detail::Backend>(std::shared_ptr<void>(), this)),
                                      bytes);
+  }
+
+  std::unique_ptr<detail::LibrarySum> library_sum(std::size_t longest) override {
+    return detail::make_mpi_sum(comm_, longest);
   }
 
   int spins() const noexcept override { return spins_; }

@@ -17,6 +17,9 @@
 #include "halocline/comm/group/communicator.hpp"
 
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>  // persistent collectives before MPI 4; Fujitsu's topology and persistent requests
+#endif
 
 namespace halocline::comm {
 

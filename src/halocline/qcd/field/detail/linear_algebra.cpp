@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "halocline/comm/group/communicator.hpp"
-#include "halocline/comm/group/time_limit.hpp"
-#include "halocline/comm/sums/reduction.hpp"
+#include "halocline/comm/sums/solver_reduction.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/device.hpp"
 #include "halocline/core/error.hpp"
@@ -145,9 +144,7 @@ LinearAlgebra<T>::LinearAlgebra(const FlatShape& shape, const comm::Communicator
         fmt::format("vectors of {} columns and {} reals a site were asked for; give at least one column, and reals in "
                     "pairs",
                     shape.columns, shape.components));
-  reduction_ =
-      std::make_shared<comm::Reduction>(group, comm::ReductionOptions{.time_limit = comm::solve_time_limit(group),
-                                                                      .longest = longest_sum(shape.columns)});
+  reduction_ = std::make_shared<comm::Reduction>(comm::solver_reduction(group, longest_sum(shape.columns)));
 }
 
 template <class T>
@@ -170,7 +167,7 @@ void LinearAlgebra<T>::check_matrix(std::size_t entries) const {
 
 template <class T>
 void LinearAlgebra<T>::sum_many(std::span<double> values) const {
-  // Both ways add in rank order. Very many values are one message instead of many reductions.
+  // Ordered sums add in rank order, as the group does. Very many values are one message instead of many reductions.
   if (values.size() <= reduction_->longest())
     reduction_->sum(values);
   else

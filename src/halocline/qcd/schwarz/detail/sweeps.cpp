@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/exchange/solver_exchange.hpp"
 #include "halocline/core/region.hpp"
 
 namespace halocline::qcd::schwarz {
@@ -90,9 +90,8 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
     face_bytes[mu] = static_cast<std::size_t>((across + 1) / 2 * face_numbers(mu)) * sizeof(S);
   }
   if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; })) {
-    halo_ = std::make_unique<comm::HaloExchange>(
-        geometry.grid(), face_bytes, std::string_view(transport),
-        comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
+    halo_ = std::make_unique<comm::HaloExchange>(comm::solver_exchange(geometry.grid(), face_bytes, transport));
+    all_post_ = halo_->concurrent();
     for (std::int32_t domain = 0; domain < domains; ++domain) {
       auto& interior = interior_.emplace_back();
       auto& boundary = boundary_.emplace_back();
@@ -122,16 +121,21 @@ bool Sweeps<S>::posts(int axis, int step, int colour) const {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Messages. Only the first thread comes here. An exception is kept until the team has ended.
+// Messages. An exception is kept until the team has ended.
 
 template <class S>
 template <class Step>
 void Sweeps<S>::guarded(Step step) noexcept {
-  if (!halo_ || failure_) return;
+  if (!halo_) return;
+  {
+    const std::lock_guard holding(failing_);
+    if (failure_) return;
+  }
   try {
     step();
   } catch (...) {
-    failure_ = std::current_exception();
+    const std::lock_guard holding(failing_);
+    if (!failure_) failure_ = std::current_exception();
   }
 }
 
@@ -150,15 +154,25 @@ void Sweeps<S>::open_buffers(int colour) {
     }
 }
 
+/// Starts the messages of a colour. All threads come here after a barrier.
 template <class S>
-void Sweeps<S>::post(int colour) {
-  const core::Region region("post");
-  comm::FaceMask faces = 0;
-  for (int mu = 0; mu < 4; ++mu)
-    for (const int step : {1, -1})
-      if (posts(mu, step, colour)) faces |= comm::mask_of({mu, step});
-  halo_->post(faces);
-  in_flight_ = colour;
+void Sweeps<S>::post(Member me, int colour) {
+  if (me.thread != 0 && !all_post_) return;
+  guarded([&] {
+    const core::Region region("post");
+    comm::FaceMask faces = 0;
+    for (int mu = 0; mu < 4; ++mu)
+      for (const int step : {1, -1})
+        if (posts(mu, step, colour)) faces |= comm::mask_of({mu, step});
+    halo_->post(all_post_ ? comm::share_of(faces, me.thread, me.threads) : faces);
+    if (me.thread == 0) in_flight_ = colour;
+  });
+}
+
+/// The first thread must not wait for a message before all threads have posted. With a single poster it has itself.
+template <class S>
+void Sweeps<S>::await_posts(Member me) {
+  if (all_post_) barrier_.wait(me.threads);
 }
 
 template <class S>
@@ -290,6 +304,7 @@ void Sweeps<S>::update(Member me, int colour, const Update& what) {
     all(nullptr);
   } else {
     all(&interior_);
+    await_posts(me);
     if (me.thread == 0) {
       const core::Region region("wait");
       guarded([&] { receive(); });
@@ -349,13 +364,15 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
     }
 }
 
-/// Receives the messages under way for all threads, and opens the buffers for the edges of this colour.
+/// Receives the messages under way for all threads, and opens the buffers for the edges of this colour. With one
+/// buffer, opening frees the messages that have come, so they are kept in the inbox.
 template <class S>
 void Sweeps<S>::collect(Member me, int colour) {
+  await_posts(me);
   if (me.thread == 0) {
     const core::Region region("wait");
     guarded([&] {
-      receive();
+      receive(halo_->options().buffering == comm::Buffering::one);
       open_buffers(colour);
     });
   }
@@ -398,7 +415,7 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
   barrier_.wait(me.threads);
   if (!send) return;
   const core::Region posting("pack and post");
-  if (me.thread == 0) guarded([&] { post(colour); });
+  post(me, colour);
 }
 
 /// Whether by_domain() is possible and keeps this many threads busy. It packs edges while other domains of the colour
@@ -429,7 +446,7 @@ void Sweeps<S>::pack(Member me, int colour, const Field& z) {
   for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
     pack_domain(me, i, z);
   barrier_.wait(me.threads);
-  if (me.thread == 0) guarded([&] { post(colour); });
+  post(me, colour);
 }
 
 template <class S>
@@ -468,6 +485,7 @@ void Sweeps<S>::sweep(const Field& in, Field* x, Field* remainder) {
         if (send) pack(me, colour, z_);
       }
     if (remainder == nullptr) {
+      await_posts(me);
       if (me.thread == 0) guarded([&] { receive(); });
     } else {
       for (int colour = 0; colour < 2; ++colour) {
@@ -494,6 +512,7 @@ void Sweeps<S>::full(Field& out, const Field& in) {
       barrier_.wait(me.threads);
       pack(me, colour, in);
       if (colour == 0) {
+        await_posts(me);
         if (me.thread == 0) guarded([&] { receive(true); });
         barrier_.wait(me.threads);
       }
@@ -501,6 +520,7 @@ void Sweeps<S>::full(Field& out, const Field& in) {
     for (int colour = 0; colour < 2; ++colour) {
       const core::Region inner("residual");
       if (colour == 0) {
+        await_posts(me);
         if (me.thread == 0) guarded([&] { receive(); });
         barrier_.wait(me.threads);
       }

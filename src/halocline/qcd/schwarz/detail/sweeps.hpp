@@ -7,7 +7,8 @@
 /// packs the edges of z for the neighbours. A neighbour in this process finds the edges in its inbox. A neighbour in
 /// another process gets a message; the next half-step waits for it after the tiles without a face to another process
 /// are done. All threads of the team go through these passes together. A barrier separates passes that read each
-/// other's results. Only the first thread handles messages.
+/// other's results. Only the first thread waits for messages. It also posts them, unless the settings of the group say
+/// that all threads post and the transport allows it; then each thread posts its share of the faces.
 ///
 /// When a domain of colour c is updated, a face to the other colour holds the neighbour's z of the half-step before. A
 /// face to the same colour holds the z that the neighbour computed together with this domain's last z. In the first
@@ -30,6 +31,7 @@
 #include <complex>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -115,10 +117,11 @@ private:
   void pack(Member me, int colour, const Field& z);
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
 
-  // Messages; the first thread alone.
+  // Messages. open_buffers and receive: the first thread alone.
   void collect(Member me, int colour);
   void open_buffers(int colour);
-  void post(int colour);
+  void post(Member me, int colour);
+  void await_posts(Member me);
   void receive(bool keep = false);
   template <class Step>
   void guarded(Step step) noexcept;
@@ -144,8 +147,10 @@ private:
   bool same_colour_neighbours_ = false;                        ///< among the domains of this process
   std::vector<double> sums_;                                   ///< [domain][tile][column][3], of minimal residual
   std::unique_ptr<comm::HaloExchange> halo_;                   ///< none where no axis is split
+  bool all_post_ = false;                                      ///< every thread posts a share of the faces
   int in_flight_ = -1;                                         ///< colour whose messages are under way
-  std::exception_ptr failure_;
+  std::mutex failing_;
+  std::exception_ptr failure_;  ///< written while holding failing_; read by others after a barrier
   core::TeamBarrier barrier_;
 };
 
