@@ -191,11 +191,21 @@ endif()
 # Transport utofu and its tests, against a loopback shim of the interface where the machine has none of its own.
 if(TARGET test_comm)
   set(halocline_shim ${PROJECT_SOURCE_DIR}/tests/comm/utofu_shim)
+  set(halocline_shim_tests ${PROJECT_SOURCE_DIR}/tests/comm/test_utofu.cpp
+                           ${PROJECT_SOURCE_DIR}/tests/qcd/schwarz/test_schwarz_utofu.cpp)
   if(halocline_have_utofu)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/comm/test_utofu.cpp PROPERTIES HEADER_FILE_ONLY ON)
+    set_source_files_properties(${halocline_shim_tests} PROPERTIES HEADER_FILE_ONLY ON)
   else()
-    target_sources(test_comm PRIVATE ${halocline_shim}/utofu_shim.cpp ${halocline_source_root}/halocline/comm/transports/utofu/utofu.cpp)
-    target_include_directories(test_comm PRIVATE ${halocline_shim})
+    foreach(program test_comm test_qcd test_qcd_schwarz)
+      if(TARGET ${program})
+        target_sources(${program} PRIVATE ${halocline_shim}/utofu_shim.cpp
+                                          ${halocline_source_root}/halocline/comm/transports/utofu/utofu.cpp)
+        target_include_directories(${program} PRIVATE ${halocline_shim})
+      endif()
+    endforeach()
+    if(CMAKE_CROSSCOMPILING)  # the emulator is for kernels
+      set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/qcd/schwarz/test_schwarz_utofu.cpp PROPERTIES HEADER_FILE_ONLY ON)
+    endif()
   endif()
 endif()
 

@@ -18,10 +18,11 @@ from halocline.schema import choice, integer, key, text
 SUMS = ("ordered", "mpi", "mpi-split", "auto")
 
 
-def transport_key(default: str) -> Any:
+def transport_key(default: str | None) -> Any:
     """The key [parallel] transport."""
-    usual = "the usual one when empty" if not default else "measured (auto)"
-    return key(default, text, f'of the halo: a name of `halocline doctor`, "hybrid:NAME", or {usual}')
+    usual = "the usual one when absent" if default is None else "measured (auto)"
+    note = f'of the halo: a name of `halocline doctor`, "hybrid:NAME", "auto" for a trial; {usual}'
+    return key(default, text, note, example='transport = "hybrid"' if default is None else None)
 
 
 def buffers_key() -> Any:
@@ -80,6 +81,12 @@ def set_communication(
 def communication(group: Any) -> dict[str, Any]:
     """The present settings: transport, buffers, posting, sums and interfaces. Collective: no."""
     return dict(_halocline.comm.solver_communication(group))
+
+
+def transport_problem(name: str, group: Any) -> str:
+    """Why a transport cannot serve a group, as the end of a sentence that begins with "it"; empty where it can.
+    Collective."""
+    return str(_halocline.comm.transport_problem(name, group))
 
 
 def transports() -> dict[str, str]:

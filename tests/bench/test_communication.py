@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from halocline.bench import plots, table
+from halocline.bench import plots, published, table
 
 from halocline import Error, InvalidArgument, bench
 
@@ -158,6 +158,22 @@ def test_sums_are_exact_beside_whatever_they_are_compared_with():
     check_times(result)
     found = result["result"]
     assert found["exact"] and 0 < found["min"] <= found["average"] <= found["max"]
+
+
+def test_sums_of_floats_and_of_nothing_stand_beside_the_printed_table():
+    for elements, bytes in ((0, 0), (3, 12), (32, 128)):
+        result = bench.allreduce(elements, "shared_memory", "float", barrier=True, **SHORT)
+        assert result["result"]["bytes"] == bytes and result["result"]["exact"]
+        assert result["result"]["fugaku_barrier"] == pytest.approx(1e-6 * published.TABLE_6[bytes][2])
+        assert result["case"]["precision"] == "float" and result["case"]["barrier"]
+    assert bench.allreduce(5, "shared_memory", **SHORT)["result"]["fugaku_software"] is None
+    for words, said in (
+        ({"elements": 33}, "33 elements"),
+        ({"method": "fast"}, "mpi-split"),
+        ({"precision": "half"}, "half"),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            bench.allreduce(**words, **SHORT)
 
 
 @pytest.mark.parametrize(

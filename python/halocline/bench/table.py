@@ -13,7 +13,7 @@ Result = Mapping[str, Any]
 
 HIDDEN = (
     "mass", "csw", "even_odd", "tile", "gauge", "measured", "touched", "message_bytes", "face_bytes", "blocks",
-    "device_name",
+    "device_name", "interfaces",
 )  # fmt: skip
 """Parameters of a case that the table leaves to the JSON."""
 
@@ -92,7 +92,10 @@ OTHERS: Columns = (
     _of_others("original", "fraction_of_fma_peak", _percent, "original"),
 )
 FINDINGS: dict[str, Columns] = {
-    "qcdjdd iteration": (_found("iterations", str), _found("elapsed"), *OTHERS),
+    "qcdjdd iteration": (
+        _found("iterations", str), _found("elapsed"),
+        ("halo GB/s", lambda r: number_text(r["result"].get("halo_gbytes_per_s"))), *OTHERS,
+    ),
     "qcdjdd inside": OTHERS,
     "solver": (
         _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
@@ -124,7 +127,8 @@ FINDINGS: dict[str, Columns] = {
     "fdtd": (("million cells a second", lambda r: number_text(r["result"]["cells_a_second"], 1e-6)),),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
-        _found("send_completion"), _found("overlap"), _found("non_overlap", name="non-overlap"),
+        _found("send_completion"), _found("halo_gbytes_per_s", number_text, "halo GB/s"),
+        _found("overlap"), _found("non_overlap", name="non-overlap"),
         _found("error", number_text),
     ),
     "halo face": (
@@ -139,7 +143,8 @@ FINDINGS: dict[str, Columns] = {
         _found("by", str), _found("min", name="least"), _found("average"), _found("max", name="most"),
         _found("mpi_median", name="MPI median"), _found("mpi_min", name="least"),
         _found("mpi_average", name="average"), _found("mpi_max", name="most"), _found("speedup", _ratio),
-        _found("exact", str),
+        _found("exact", str), _found("fugaku_barrier", name="Fugaku, barrier"),
+        _found("fugaku_software", name="software"),
     ),
 }  # fmt: skip
 """What the table shows of `result`, by kind."""

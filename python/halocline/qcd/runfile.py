@@ -366,7 +366,7 @@ class Parallel(Section):
         example='halo_policy = "remote-write"',
     )
 
-    transport: str = transport_key("")
+    transport: str | None = transport_key(None)
     buffers: int = buffers_key()
     posting: str = posting_key()
     sums: str = sums_key()

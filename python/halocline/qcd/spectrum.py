@@ -96,7 +96,7 @@ def placed_geometry(extents: list[int], group: Any, parallel: Parallel) -> Any:
     geometry = gauge.geometry(extents, group, grid, ranks)
     interface_grid = geometry.grid if interfaces else ()
     set_communication(
-        group, parallel.transport, parallel.buffers, parallel.posting, parallel.sums, interfaces, interface_grid
+        group, parallel.transport or "", parallel.buffers, parallel.posting, parallel.sums, interfaces, interface_grid
     )
     return geometry
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline bench weak --simulate`: iterations of a solver at sizes that this machine does not have."""
+"""`halocline bench weak`: iterations of the domain solver as one point of a weak scaling, measured on the processes of
+the job, or with --simulate at sizes that this machine does not have."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halocline.cli.bench import machines
+from halocline.cli.bench import machines, weak_measured
 from halocline.cli.bench.common import chosen, counts
 from halocline.cli.common import Json
 from halocline.cli.console import Console, write_json
@@ -45,15 +46,31 @@ def weak(
         ),
     ] = None,
     posting: machines.Posting = None,
+    nodes: Annotated[
+        str, typer.Option(help="Measured: where processes stand: fujitsu, slurm, launch, a file of hosts, or auto.")
+    ] = "auto",
+    interfaces: Annotated[str | None, typer.Option(metavar="FILE", help="Measured: interfaces.txt of the map.")] = None,
+    collect: Annotated[
+        list[Path],
+        typer.Option("--collect", metavar="FILE.json", help="Files of earlier measurements, as one table."),
+    ] = [],  # noqa: B006 - typer copies it
     json: Json = None,
 ) -> None:
-    """Iterations of a solver on a simulated network, the exchanges and sums by the library's own code."""
+    """Iterations of the domain solver, one point of a weak scaling: measured on the processes of this job, or with
+    --simulate on a simulated network, the exchanges and sums by the library's own code."""
     from halocline.bench import simulate as simulator
 
+    if collect:
+        return weak_measured.collect(Console(), collect)
     if not simulate:
+        name = "" if transport == "mpi_persistent" else transport
+        asked = weak_measured.Asked(
+            file, nodes, interfaces, local or "32x6x4x3", name, 500 if iterations == 1 else iterations
+        )
+        return weak_measured.measure(Console(), asked, json)
+    if nodes != "auto" or interfaces is not None:
         raise InvalidArgument(
-            "bench weak was asked for without --simulate: give it, or run mpirun -n N halocline bench qcdjdd on "
-            "processes that you have."
+            "--nodes and --interfaces belong to a measurement; leave them out, or leave --simulate out."
         )
     machines.require_simulator()
     transports = chosen("--transport", transport, simulator.TRANSPORTS)

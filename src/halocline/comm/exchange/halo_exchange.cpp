@@ -245,6 +245,12 @@ bool HaloExchange::active(Face face) const { return bytes(checked_index(face)) >
 
 std::uint64_t HaloExchange::steps(Face face) const { return state_->link(checked_index(face)).posted; }
 
+std::uint64_t HaloExchange::bytes_posted() const {
+  std::uint64_t sum = 0;
+  for (int face = 0; face < state_->faces(); ++face) sum += state_->link(face).posted * bytes(face);
+  return sum;
+}
+
 const ProcessGrid& HaloExchange::grid() const noexcept { return state_->grid; }
 const Transport& HaloExchange::transport() const noexcept { return *state_->transport; }
 const HaloOptions& HaloExchange::options() const noexcept { return state_->options; }

@@ -159,6 +159,9 @@ public:
   /// concurrent.
   bool concurrent() const noexcept;
 
+  /// Bytes of all messages posted so far, if all had the present sizes; without checksums and flags.
+  std::uint64_t bytes_posted() const;
+
   /// Steps posted through this face so far, including the steps of exchanges that share the buffers.
   std::uint64_t steps(Face face) const;
 

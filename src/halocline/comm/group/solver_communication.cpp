@@ -29,10 +29,10 @@ void set_solver_communication(const Communicator& group, const SolverCommunicati
           fmt::format("network interfaces were given for a process grid {} of {} processes, but the group has {}", grid,
                       processes, group.size()));
   });
-  const std::string mine =
-      fmt::format("transport \"{}\", {} buffers, posting by {}, sums \"{}\", interfaces for grid {}{}",
-                  settings.transport, settings.buffers, settings.posting_by_all ? "all threads" : "one thread",
-                  settings.sums, settings.interface_grid, settings.cache_injection ? "" : ", no cache injection");
+  const std::string mine = fmt::format(
+      "transport \"{}\", {} buffers, posting by {}, sums \"{}\", interfaces for grid {}{}{}", settings.transport,
+      settings.buffers, settings.posting_by_all ? "all threads" : "one thread", settings.sums, settings.interface_grid,
+      settings.cache_injection ? "" : ", no cache injection", settings.barrier_before_sums ? ", barriers" : "");
   const std::vector<std::byte> all = group.allgather(std::as_bytes(std::span(mine)));
   on_every_rank(group, [&] {
     const auto own = std::as_bytes(std::span(mine));

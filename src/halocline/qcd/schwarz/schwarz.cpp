@@ -101,6 +101,9 @@ const Parameters& Schwarz::parameters() const noexcept { return state_->paramete
 const std::shared_ptr<const DomainLayout>& Schwarz::layout() const noexcept { return state_->layout; }
 std::string_view Schwarz::arithmetic() const noexcept { return state_->arithmetic; }
 int Schwarz::columns() const noexcept { return state_->columns; }
+const comm::HaloExchange* Schwarz::exchange() const noexcept {
+  return state_->half ? state_->half->exchange() : state_->single->exchange();
+}
 Schwarz::Field Schwarz::create() const { return state_->single->create(); }
 bool Schwarz::linear() const noexcept { return !state_->half && parameters().inner != "minres"; }
 

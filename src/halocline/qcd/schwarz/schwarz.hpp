@@ -39,6 +39,9 @@
 #include "halocline/lattice/domain_field.hpp"
 #include "halocline/qcd/field/action.hpp"
 
+namespace halocline::comm {
+class HaloExchange;
+}
 namespace halocline::qcd {
 class GaugeField;
 }
@@ -93,6 +96,8 @@ public:
   /// The arithmetic of K, "float" or "half": if the parameters leave it open, the one that was chosen.
   std::string_view arithmetic() const noexcept;
   int columns() const noexcept;
+  /// The exchange of the faces of K; nullptr where no axis is split. To ask how its messages travel.
+  const comm::HaloExchange* exchange() const noexcept;
   /// A zero spinor field, [colour][spin][re, im] like SpinorField.
   Field create() const;
 

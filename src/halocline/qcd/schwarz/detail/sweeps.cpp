@@ -294,23 +294,23 @@ void Sweeps<S>::residual(Member me, const Update& what, std::int32_t domain, con
 /// Updates r of one colour. Waits for the messages under way, even if there is nothing to update.
 template <class S>
 void Sweeps<S>::update(Member me, int colour, const Update& what) {
-  const auto all = [&](const std::vector<Tiles>* tiles) {
+  const auto all = [&](const std::vector<Tiles>* tiles, const char* name) {
     if (what.none) return;
-    const core::Region region("residual");
+    const core::Region region(name);
     for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
       residual(me, what, i, tiles != nullptr ? (*tiles)[static_cast<std::size_t>(i)] : tiles_);
   };
   if (!halo_) {
-    all(nullptr);
+    all(nullptr, "residual");
   } else {
-    all(&interior_);
+    all(&interior_, "residual");
     await_posts(me);
     if (me.thread == 0) {
       const core::Region region("wait");
       guarded([&] { receive(); });
     }
     barrier_.wait(me.threads);
-    if (!failure_) all(&boundary_);
+    if (!failure_) all(&boundary_, "received");
   }
   barrier_.wait(me.threads);
 }

@@ -66,6 +66,8 @@ public:
          const Parameters& parameters, int columns, const std::string& transport);
 
   Field create() const { return Field(layout_, 24, columns_); }
+  /// nullptr where no axis is split.
+  const comm::HaloExchange* exchange() const noexcept { return halo_.get(); }
 
   /// Runs the sweeps on `in`. The caller gives either `x`, which becomes K in, or `remainder`, which becomes in - r =
   /// D' K in.
