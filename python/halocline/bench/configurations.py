@@ -15,7 +15,7 @@ the reason, and their printed row stands alone.
 | sent | waiting until a send buffer is free | send post, with one buffer also recv. init. |
 | sums | sums over processes | all reduces |
 | barrier | the barrier before a sum, if asked for | - |
-| compute | the rest | - |
+| compute | the rest, 0 where the slowest parts are of several processes and fill the whole | - |
 """
 
 from __future__ import annotations

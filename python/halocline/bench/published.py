@@ -181,3 +181,25 @@ def sums_beside(bytes: int) -> dict[str, float | None]:
         "fugaku_barrier": None if row is None else 1e-6 * row[2],
         "fugaku_software": None if row is None else 1e-6 * row[5],
     }
+
+
+def k_regions(regions: Mapping[str, Mapping[str, float]]) -> dict[str, tuple[float, float]]:
+    """Mean seconds of the parts of the computation, and those of the K computer (Table 3 of the paper on Fugaku).
+
+    regions: the key `regions` of a result. Where a thread or a wavefront takes all passes of a domain together, they
+    stand in the first row.
+    """
+
+    def mean(*names: str) -> float:
+        return sum(r["mean_seconds"] for path, r in regions.items() if path.rsplit(" > ", 1)[-1] in names)
+
+    packed_inside = sum(r["mean_seconds"] for path, r in regions.items() if path.endswith("domains > pack and post"))
+    sums = mean("sum of 1", "sum of 2", "sum of 3", "sum of more", "barrier")
+    ours = {
+        "jinv_ddd_in_s_": mean("jacobi", "even-odd", "wavefront", "domains") - packed_inside,
+        "ddd_in_s_ + ddd_out_pos_s_": mean("residual", "received"),
+        "ddd_out_pre_s_": mean("pack and post") - mean("post"),
+        "other_calc": mean("linear algebra") - sums,
+    }
+    theirs = {name: 1e-3 * sum(TABLE_3[part] for part in name.split(" + ")) for name in ours}
+    return {name: (seconds, theirs[name]) for name, seconds in ours.items()}

@@ -238,11 +238,21 @@ def regions(result: Result, as_markdown: bool = False) -> str:
         ]
         for name, r in published.paper_regions(found).items()
     ]  # fmt: skip
+    k_computer = [
+        [name, time_text(ours), _percent(ours / whole), time_text(theirs),
+         _percent(theirs / (1e-3 * published.TABLE_3["total"]))]
+        for name, (ours, theirs) in published.k_regions(found).items()
+    ]  # fmt: skip
     processes = result["case"]["processes"]
     case = f"{case_text(result['case']['local'])}, {processes} process{'es' if processes > 1 else ''}"
     theirs = [case, "", "", "min", "mean", "max", "share", "Fugaku", "share"]
     return "\n".join(
-        text_table(title, some, as_markdown, names=1) for title, some in ((header, lines), (theirs, papers))
+        text_table(title, some, as_markdown, names=1)
+        for title, some in (
+            (header, lines),
+            (theirs, papers),
+            (["computation", "mean", "share", "K computer", "share"], k_computer),
+        )
     )
 
 

@@ -21,6 +21,7 @@
 namespace halocline::qcd::schwarz {
 namespace {
 
+using test::Operation;
 using test::Vector;
 
 constexpr lattice::Coordinates<4> extents{16, 4, 4, 8};
@@ -53,8 +54,6 @@ std::vector<Vector> applied(const test::RoughLattice& lattice, const comm::Solve
   });
   return found;
 }
-
-using test::Operation;
 
 }  // namespace
 
