@@ -76,6 +76,8 @@ void bind_comm(nb::module_& m) {
       "set_solve_time_limit", &comm::set_solve_time_limit, "group"_a, "seconds"_a,
       "How long a process waits for others in the exchanges, sums and collectives of solves that are made from now on. "
       "Collective.");
+  m.def("set_time_limit", &comm::set_time_limit, "group"_a, "seconds"_a,
+        "How long the collectives of this group wait for other processes, during a solve or not. Collective.");
   m.def("solve_time_limit", &comm::solve_time_limit, "group"_a, "In seconds.");
   nb::class_<comm::SolveUnderWay>(
       m, "SolveUnderWay",

@@ -54,7 +54,7 @@ def spectrum(
     from halocline.qcd import plots
     from halocline.qcd.results import as_json
     from halocline.qcd.runfile import read_run_file
-    from halocline.qcd.spectrum import Job
+    from halocline.qcd.spectrum import job_of
 
     path = asked(run_file, example)
     if path is None:
@@ -62,7 +62,7 @@ def spectrum(
     run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
-        job = Job(run, communicator(), console, overwrite)
+        job = job_of(run, communicator(), console, overwrite)
         result = Path(run.output.file)
         console.keep_log(result.with_suffix(".log"))
         try:
