@@ -14,13 +14,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from halocline import _halocline, errors, work_pool
-from halocline.comm import on_root
+from halocline.comm import gave_up_waiting, on_root
 from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.reporter import Advance, Reporter
 from halocline.work_pool import Ending, Failure, Logs, WorkPool
@@ -171,9 +172,13 @@ class Groups:
         if not ending.lost:
             self.world.barrier()
             if first:
-                work_pool.begin(self.folder)
-                self.folder.rmdir()
+                self.remove_folder()
         return ending
+
+    def remove_folder(self) -> None:
+        """Removes the folder of the pool. For the first process, when no other one looks at it."""
+        with contextlib.suppress(OSError):
+            shutil.rmtree(self.folder)
 
     def _work_until_the_end(self, pool: WorkPool | None, work: Callable[[int], Callable[[Path], None]]) -> str | None:
         """Does items until there are none; the reason if the processes of this group cannot work together any more."""
@@ -216,7 +221,7 @@ class Groups:
 
     def _agreed(self, mine: Failure | None) -> Failure | None:
         """What the processes of the group agree on: the failure of the first one that failed, or None."""
-        if _halocline.comm.gave_up_waiting():
+        if gave_up_waiting():
             return dataclasses.replace(
                 mine or Failure(self.number, self.world.rank, "", "gave up waiting"), kind="lost"
             )

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from halocline.cli.common import Json, Overwrite, Replace
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from halocline.qcd.runfile import Run
 
 RunFile = Annotated[str | None, typer.Argument(metavar="RUN.toml", help="Run file; --example prints one.")]
 Device = Annotated[
@@ -43,6 +46,10 @@ def spectrum(
     example: Example = False,
     device: Device = None,
     overwrite: Overwrite = False,
+    share: Annotated[
+        str | None,
+        typer.Option(metavar="T/N", help="Do the share of task T of an array of N only; see `halocline qcd jobs`."),
+    ] = None,
     json: Json = None,
 ) -> None:
     """Gauge configurations in, hadron correlators out.
@@ -61,6 +68,8 @@ def spectrum(
         return
     run = read_run_file(path).on_device(device)
     console = Console()
+    if share is not None:
+        return task_of_an_array(run, share, console, overwrite, json)
     with console.hears_signals():
         job = job_of(run, communicator(), console, overwrite)
         result = Path(run.output.file)
@@ -74,6 +83,25 @@ def spectrum(
                 for line in plots.table(attributes, measured, run.measure.bin):
                     console.line(line)
             write_json(json, as_json(attributes, measured))
+        finally:
+            console.close()
+
+
+def task_of_an_array(run: Run, share: str, console: Console, overwrite: bool, json: Path | None) -> None:
+    """Does the share of one task; its log lies beside its result file."""
+    from halocline.comm import communicator
+    from halocline.qcd.job_array import TaskJob, parse_share
+
+    if overwrite:
+        raise InvalidArgument("--share goes on with what a task has done; leave --overwrite out, or remove its files.")
+    task, tasks = parse_share(share)
+    with console.hears_signals():
+        job = TaskJob(run, task, tasks, communicator(), console)
+        console.keep_log(job.path.with_suffix(".log"))
+        try:
+            done, items = job.run_all()
+            console.line(f"results       {job.path}: {done} of {items} items")
+            write_json(json, {"task": task, "tasks": tasks, "items": items, "done": done, "file": str(job.path)})
         finally:
             console.close()
 

@@ -62,7 +62,7 @@ def spectrum(
 
 
 def job_of(run: Run, group: Any, reporter: Reporter, overwrite: bool = False) -> Any:
-    """The job of a run file, with `run_all()`: a Job, or where the run file asks for groups a GroupedJob. Collective."""
+    """The job of a run file, with `run_all()`: a Job, or a GroupedJob where the file asks for groups. Collective."""
     if run.parallel.groups == 1:
         return Job(run, group, reporter, overwrite)
     from halocline.qcd.spectrum_groups import GroupedJob

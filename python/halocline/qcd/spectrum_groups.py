@@ -111,13 +111,15 @@ class GroupedJob:
             )
             raise_ending(groups.run(len(self.pieces), order, self._work, self._collect, self._name, stopped))
             job.reporter = self.reporter
+        elif self.world.rank == 0:
+            groups.remove_folder()
         done, job.choice = on_root(self.world, self._finished)
         return job.root(), done
 
     # ---- on the first process
 
     def _begin(self) -> tuple[dict[int, list[int]], dict[str, Any] | None]:
-        """Opens the result file. Returns the sources that are missing of each configuration, and the choice of "auto"."""
+        """Opens the result file. Returns the missing sources of each configuration, and the choice of "auto"."""
         job = self.job
         self.file = SpectrumFile(self.run.output.file, self.run, job.attributes, self.overwrite)
         names = job.names()
