@@ -29,6 +29,8 @@ void bind_comm(nb::module_& m) {
       .def("all", &Communicator::all, "mine"_a, "True when mine is true on every rank.")
       .def("split", &Communicator::split, "colour"_a, "key"_a = 0,
            "The group of the ranks that give the same colour, ordered by key and then by rank.")
+      .def("split_by_node", &Communicator::split_by_node,
+           "The group of the ranks that can share memory with this one, in the order of this group.")
       .def(
           "sum",
           [](const Communicator& group, std::vector<double> values) {

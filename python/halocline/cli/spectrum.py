@@ -58,6 +58,7 @@ def spectrum(
     stopped goes on where it was. Results of another run are never replaced without --overwrite.
     """
     from halocline.comm import communicator
+    from halocline.energy import Meter
     from halocline.qcd import plots
     from halocline.qcd.results import as_json
     from halocline.qcd.runfile import read_run_file
@@ -72,17 +73,20 @@ def spectrum(
         return task_of_an_array(run, share, console, overwrite, json)
     with console.hears_signals():
         job = job_of(run, communicator(), console, overwrite)
+        meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
         result = Path(run.output.file)
         console.keep_log(result.with_suffix(".log"))
         try:
             attributes, measured = job.run_all()
+            used = meter.close()
+            console.line(used.sentence(job.iterations))
             console.line(f"results       {result}")
             if run.output.plots and speaks():
                 for picture in plots.draw(result, attributes, measured, run.measure.bin):
                     console.line(f"picture       {picture}")
                 for line in plots.table(attributes, measured, run.measure.bin):
                     console.line(line)
-            write_json(json, as_json(attributes, measured))
+            write_json(json, as_json(attributes, measured) | {"energy": used.as_json(job.iterations)})
         finally:
             console.close()
 
@@ -90,6 +94,7 @@ def spectrum(
 def task_of_an_array(run: Run, share: str, console: Console, overwrite: bool, json: Path | None) -> None:
     """Does the share of one task; its log lies beside its result file."""
     from halocline.comm import communicator
+    from halocline.energy import Meter
     from halocline.qcd.job_array import TaskJob, parse_share
 
     if overwrite:
@@ -99,7 +104,9 @@ def task_of_an_array(run: Run, share: str, console: Console, overwrite: bool, js
         job = TaskJob(run, task, tasks, communicator(), console)
         console.keep_log(job.path.with_suffix(".log"))
         try:
+            meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
             done, items = job.run_all()
+            console.line(meter.close().sentence(job.job.iterations))
             console.line(f"results       {job.path}: {done} of {items} items")
             write_json(json, {"task": task, "tasks": tasks, "items": items, "done": done, "file": str(job.path)})
         finally:
@@ -124,8 +131,9 @@ def solve(
 ) -> None:
     """Solve for quark propagators and report iterations, residuals and times, without contractions."""
     from halocline.comm import communicator
+    from halocline.energy import Meter
     from halocline.qcd.runfile import read_run_file
-    from halocline.qcd.solve import solve_run
+    from halocline.qcd.solve import iterations_of, solve_run
 
     path = asked(run_file, example)
     if path is None:
@@ -133,4 +141,8 @@ def solve(
     run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
-        write_json(json, solve_run(run, communicator(), console, output, overwrite, resume))
+        meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
+        found = solve_run(run, communicator(), console, output, overwrite, resume)
+        used, iterations = meter.close(), iterations_of(found)
+        console.line(used.sentence(iterations))
+        write_json(json, found | {"energy": used.as_json(iterations)})

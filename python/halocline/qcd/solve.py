@@ -266,3 +266,15 @@ def propagators_of(run: Run) -> int:
     """The number of solutions: one for each configuration, source and shift."""
     configurations = len(run.gauge.files or ()) or run.gauge.generate.configurations
     return len(run.source.positions) * configurations * len(run.solver.shifts or (None,))
+
+
+def iterations_of(report: dict[str, Any]) -> int:
+    """Iterations of the solver in the report of `solve_run`, of all columns together; shifts share their iterations."""
+    found = 0
+    for configuration in report["configurations"]:
+        at: dict[tuple, int] = {}
+        for source in configuration["sources"]:
+            position = tuple(source["position"])
+            at[position] = max(at.get(position, 0), sum(source.get("iterations", ())))
+        found += sum(at.values())
+    return found

@@ -118,6 +118,8 @@ class Job:
         self.configuration = 0  # index of the present one
         self.file: SpectrumFile | None = None
         self.keep: Callable[[dict[str, Any]], None] | None = None  # takes the choice of "auto" in the place of the file
+        self.iterations = 0
+        """Of the solver in this run, of all columns together."""
         self._present: _Present | None = None
         self._chain: tuple[int, Any] | None = None  # the generated configuration that was made last
 
@@ -347,6 +349,7 @@ class Job:
         reports = [r for _, _, reports, _ in results for r in reports]
         residuals = np.array([r["residual"] for r in reports]).reshape(-1, self.run.action.columns)
         iterations = np.array([r["iterations"] for r in reports]).reshape(-1, self.run.action.columns)
+        self.iterations += int(iterations.sum())
         seconds = time.monotonic() - begun
         self.reporter.line(
             f"{count} {reports[0]['method']}: iterations {iterations.min()} to {iterations.max()}, largest residual "

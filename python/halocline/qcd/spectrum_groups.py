@@ -81,6 +81,7 @@ class GroupedJob:
         self.file: SpectrumFile | None = None
         self.partial: dict[str, list[Measured]] = {}
         self.pieces: list[Piece] = []
+        self.iterations = 0
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
         """Measures all configurations; no other run may write the result file until the end. Collective."""
@@ -113,6 +114,7 @@ class GroupedJob:
             job.reporter = self.reporter
         elif self.world.rank == 0:
             groups.remove_folder()
+        self.iterations = int(self.world.sum([float(job.iterations * (groups.mine.rank == 0))])[0])
         done, job.choice = on_root(self.world, self._finished)
         return job.root(), done
 
