@@ -8,7 +8,9 @@ import pytest
 from halocline.qcd.group_devices import device_number
 from halocline.qcd.results import joined, read_spectrum
 from halocline.qcd.runfile import example_run_file, parse_run_file
-from halocline.qcd.spectrum_groups import order_for, pieces_of
+from halocline.qcd.spectrum import Job
+from halocline.qcd.spectrum_groups import LARGEST_SHARE_OF_MEMORY, fitting_batch, order_for, pieces_of
+from halocline.reporter import Reporter
 
 import halocline as hc
 
@@ -195,6 +197,13 @@ def test_joined_puts_sources_in_order_and_refuses_other_links(alone):
     assert found.attributes["seconds"] == pytest.approx(2 * m.attributes["seconds"])
     with pytest.raises(hc.InvalidArgument, match="has changed between the measurements"):
         joined([part([0]), part([1], checksum="other")])
+
+
+def test_groups_with_little_memory_solve_fewer_columns_together(tmp_path):
+    job = Job(write_run(tmp_path, "one", 1), hc.comm.self_alone(), Reporter())
+    column = job.column_bytes * 4**4 / LARGEST_SHARE_OF_MEMORY
+    rooms = (20 * column, 12 * column, 11.9 * column, 2 * column, 0.1 * column)
+    assert [fitting_batch(job, room) for room in rooms] == [12, 12, 6, 2, 1]
 
 
 def test_each_process_takes_a_gpu_of_its_own():

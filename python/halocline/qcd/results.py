@@ -6,7 +6,7 @@
                            b, c; of staggered quarks mass, naik_epsilon, u0), boundary, basis, momenta,
                            solver_choice (JSON: the choice of kind = "auto", if there was one)
     /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ...,
-                           residual_mass (sources, T) of domain walls, warnings (sentences about solvers that failed
+                           with [parallel] groups those of a group; residual_mass (sources, T) of domain walls, warnings (sentences about solvers that failed
                            and what followed, if there were any)
         positions          (sources, 4) integer, x y z t
         residuals          (sources, 12 or 3) |b - D x| / |b| of each column, and iterations beside it

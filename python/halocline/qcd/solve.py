@@ -35,7 +35,7 @@ from halocline.qcd.propagators import (
 from halocline.qcd.quark import DiracOperator, shifted_propagators_from
 from halocline.qcd.runfile import Run
 from halocline.qcd.spectrum import ITERATIONS_BETWEEN_AGREEMENTS, Job
-from halocline.qcd.spectrum_groups import order_for, pieces_of, require_memory_of_groups
+from halocline.qcd.spectrum_groups import order_for, pieces_of, share_memory
 from halocline.reporter import Reporter
 
 PROPAGATOR_BYTES = 12 * 12 * 16
@@ -69,7 +69,7 @@ def solve_run(
         folder = Path(output if output is not None else run.output.file).with_suffix(".solve.groups")
         groups = Groups(group, run.parallel.groups, folder, run.parallel.time_limit, reporter)
         job = Job(on_own_devices(run, group), groups.mine, reporter)
-        require_memory_of_groups(job, group, run.parallel.groups)
+        share_memory(job, group, run.parallel.groups)
     shifts = run.solver.shifts or ()
     if len(shifts) > 1:
         gauge.require_memory(job.extents, group, len(shifts) * PROPAGATOR_BYTES, f"{len(shifts)} shifts on ")

@@ -107,7 +107,8 @@ class Job:
         batch = run.solver.rhs_batch or 1 if run.parallel.device == "cpu" else 0
         site_bytes = ONE_LINK_BYTES if run.action.kind == "one-link" else SITE_BYTES
         size = 0.25 if run.action.staggered else run.action.points * run.action.flavours
-        site_bytes += batch * COLUMN_BYTES * size
+        self.column_bytes = COLUMN_BYTES * size
+        site_bytes += batch * self.column_bytes
         gauge.require_memory(self.extents, group, site_bytes, "a propagator on ")
         self.least_bytes = site_bytes * math.prod(self.extents) / group.size
         self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)

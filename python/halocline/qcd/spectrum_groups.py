@@ -16,11 +16,14 @@ and until the end of the run. A run that is killed leaves them there, and the ne
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from halocline import memory
 from halocline.comm import on_root
 from halocline.errors import Error
 from halocline.files import claimed_for
@@ -76,7 +79,7 @@ class GroupedJob:
         folder = Path(run.output.file).with_suffix(".groups")
         self.groups = Groups(world, count, folder, run.parallel.time_limit, reporter)
         self.job = Job(on_own_devices(run, world), self.groups.mine, reporter)
-        require_memory_of_groups(self.job, world, count)
+        share_memory(self.job, world, count)
         self.choice = SharedChoice(self.job, self.groups)
         self.file: SpectrumFile | None = None
         self.partial: dict[str, list[Measured]] = {}
@@ -205,7 +208,26 @@ class GroupedJob:
         return write
 
 
-def require_memory_of_groups(job: Job, world: Any, groups: int) -> None:
-    """Raises InvalidArgument unless the groups have the memory to work at the same time. Collective over `world`."""
+def share_memory(job: Job, world: Any, groups: int) -> None:
+    """Raises InvalidArgument unless the groups have the memory to work at the same time. Where it is short, all groups
+    solve fewer columns together than one alone would. Collective over `world`."""
     site_bytes = job.least_bytes * job.group.size / math.prod(job.extents)
     gauge.require_memory(job.extents, world, site_bytes * groups, f"{groups} propagators at once on ")
+    solver = job.run.solver
+    unlimited = world.any(os.environ.get(memory.VARIABLE, "").strip().lower() == "none")
+    if unlimited or solver.rhs_batch is not None or job.run.parallel.device != "cpu":
+        return
+    batch = fitting_batch(job, memory.available() / world.split_by_node().size)
+    batch = int(-world.max([-float(batch)])[0])
+    if batch < BATCHES[0]:
+        job.run = dataclasses.replace(job.run, solver=dataclasses.replace(solver, rhs_batch=batch))
+
+
+BATCHES = (12, 6, 4, 3, 2, 1)
+LARGEST_SHARE_OF_MEMORY = 0.4
+
+
+def fitting_batch(job: Job, room: float) -> int:
+    """The columns that a process solves together with `room` bytes of memory."""
+    column = job.column_bytes * math.prod(job.geometry.local)
+    return next((n for n in BATCHES if n * column <= LARGEST_SHARE_OF_MEMORY * room), 1)
