@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -177,8 +176,7 @@ class Groups:
 
     def remove_folder(self) -> None:
         """Removes the folder of the pool. For the first process, when no other one looks at it."""
-        with contextlib.suppress(OSError):
-            shutil.rmtree(self.folder)
+        work_pool.remove(self.folder)
 
     def _work_until_the_end(self, pool: WorkPool | None, work: Callable[[int], Callable[[Path], None]]) -> str | None:
         """Does items until there are none; the reason if the processes of this group cannot work together any more."""

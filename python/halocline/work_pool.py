@@ -25,7 +25,7 @@ import contextlib
 import dataclasses
 import json
 import os
-import shutil
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -257,17 +257,38 @@ class WorkPool:
         return (self.folder / "stop").exists()
 
 
+OURS = re.compile(
+    r"(\d+\.(claim2?|failed2?|result)|group\d+\.(life|left|lost|log)|stop|finished|choice|choice\.turn)"
+    r"(\.[0-9a-f]{8}\.partial)?"
+)
+"""The names of a pool's files, and of those that a killed process was writing."""
+
+
 def begin(folder: str | Path) -> None:
-    """Makes an empty folder for a pool; what an earlier run left there is removed. Raises FileError. For one process,
-    before any group looks."""
+    """Makes an empty folder for a pool; what an earlier run left there is removed.
+
+    Raises FileError, also for a folder that holds other files. For one process, before any group looks.
+    """
     folder = Path(folder)
     try:
-        shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.iterdir():
-            left.unlink()
+        left = list(folder.iterdir())
+        for path in left:
+            if not OURS.fullmatch(path.name):
+                raise FileError(f"{folder}: holds {path.name}, which is of no run in groups; move it elsewhere.")
+        for path in left:
+            path.unlink()
+    except FileError:
+        raise
     except OSError as error:
         raise cannot_write(folder, error) from None
+
+
+def remove(folder: str | Path) -> None:
+    """Removes the folder of a pool. For one process, when no other one looks at it."""
+    with contextlib.suppress(OSError, Error):
+        begin(folder)
+        Path(folder).rmdir()
 
 
 def results(folder: str | Path) -> dict[int, Path]:

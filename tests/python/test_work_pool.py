@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from halocline.work_pool import Ending, Failure, WorkPool, begin, end, results, wait_for_the_end
+from halocline.work_pool import Ending, Failure, WorkPool, begin, end, remove, results, wait_for_the_end
 
 import halocline as hc
 
@@ -82,6 +82,25 @@ def test_a_stop_ends_every_group(pools):
     assert a.next(never) == 0
     assert b.next(lambda: True) is None
     assert a.stop_is_asked() and a.next(never) is None
+
+
+def test_a_folder_with_other_files_is_not_emptied(tmp_path):
+    folder = tmp_path / "run.groups"
+    begin(folder)
+    for name in ("000003.claim2", "000003.result.0123abcd.partial", "group0001.log", "choice.turn"):
+        (folder / name).touch()
+    begin(folder)
+    assert list(folder.iterdir()) == []
+    (folder / "thesis.tex").touch()
+    (folder / "stop").touch()
+    with pytest.raises(hc.FileError, match="holds thesis.tex, which is of no run in groups"):
+        begin(folder)
+    assert len(list(folder.iterdir())) == 2
+    remove(folder)
+    assert folder.exists()
+    (folder / "thesis.tex").unlink()
+    remove(folder)
+    assert not folder.exists()
 
 
 def test_processes_wait_for_the_end_only_while_the_first_one_lives(pools):

@@ -5,9 +5,9 @@
                            physics_hash, run_file (its text), lattice, kappa, m0, csw (of domain walls mass, M5, Ls,
                            b, c; of staggered quarks mass, naik_epsilon, u0), boundary, basis, momenta,
                            solver_choice (JSON: the choice of kind = "auto", if there was one)
-    /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ...,
-                           with [parallel] groups those of a group; residual_mass (sources, T) of domain walls, warnings (sentences about solvers that failed
-                           and what followed, if there were any)
+    /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ... (with
+                           [parallel] groups those of one group), residual_mass (sources, T) of domain walls, warnings
+                           (sentences about solvers that failed and what followed, if there were any)
         positions          (sources, 4) integer, x y z t
         residuals          (sources, 12 or 3) |b - D x| / |b| of each column, and iterations beside it
         mesons/<channel>   (sources, momenta, T) complex, summed over space, source shifted to t = 0
