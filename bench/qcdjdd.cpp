@@ -253,6 +253,8 @@ std::vector<Result> qcdjdd(const comm::Communicator& group, const QcdjddCase& c,
   // One more than requested, because the first iteration of a solve is not timed.
   const int solves = solve.run(c.iterations + 1, [&] { clock.pause(); }, [&] { clock.tick(); });
   iteration.seconds = clock.iterations();
+  count_energy(iteration.seconds,
+               [&](int n) { return time_block(group, [&] { solve.run(n, nothing, nothing); }).wall / n; });
   set_peak(iteration, group, c.threads, clock.companion());
   const int by_region = std::min(c.iterations, timed_by_region);
   const comm::HaloExchange* const exchange = solve.schwarz().exchange();

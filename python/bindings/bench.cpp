@@ -27,6 +27,12 @@ std::vector<bench::Carrier> carriers_of(const Carriers& pairs) {
   return carriers;
 }
 
+void bind_energy(nb::module_& m) {
+  m.def(
+      "set_energy_counter", &bench::set_energy_counter, "counter"_a.none(),
+      "The function that gives the joules of all nodes, NaN for none; called on all ranks together. None: no counter.");
+}
+
 void bind_communication(nb::module_& m) {
   using comm::Communicator;
   using Released = nb::call_guard<nb::gil_scoped_release>;
@@ -95,6 +101,7 @@ void bind_bench(nb::module_& m) {
   using comm::Communicator;
   using Released = nb::call_guard<nb::gil_scoped_release>;
   bind_communication(m);
+  bind_energy(m);
   m.def(
       "dslash",
       [](const Communicator& group, const bench::Extents& local, int threads, const std::string& precision,

@@ -32,6 +32,8 @@ void bind_comm(nb::module_& m) {
       .def("all", &Communicator::all, "mine"_a, "True when mine is true on every rank.")
       .def("split", &Communicator::split, "colour"_a, "key"_a = 0,
            "The group of the ranks that give the same colour, ordered by key and then by rank.")
+      .def("split_by_node", &Communicator::split_by_node,
+           "The group of the ranks that can share memory with this one, in the order of this group.")
       .def(
           "sum",
           [](const Communicator& group, std::vector<double> values) {
@@ -118,6 +120,8 @@ void bind_comm(nb::module_& m) {
       "set_solve_time_limit", &comm::set_solve_time_limit, "group"_a, "seconds"_a,
       "How long a process waits for others in the exchanges, sums and collectives of solves that are made from now on. "
       "Collective.");
+  m.def("set_time_limit", &comm::set_time_limit, "group"_a, "seconds"_a,
+        "How long the collectives of this group wait for other processes, during a solve or not. Collective.");
   m.def("solve_time_limit", &comm::solve_time_limit, "group"_a, "In seconds.");
   nb::class_<comm::SolveUnderWay>(
       m, "SolveUnderWay",

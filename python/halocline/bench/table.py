@@ -91,6 +91,12 @@ OTHERS: Columns = (
     _of_others("fugaku", "fraction_of_peak", _percent, "of peak"),
     _of_others("original", "fraction_of_fma_peak", _percent, "original"),
 )
+ENERGY: Columns = (
+    ("J a run", lambda r: number_text(r["energy"]["joules_a_run"])),
+    ("W", lambda r: number_text(r["energy"]["watts"])),
+    ("Gflop/s/W", lambda r: number_text(r["energy"]["gflops_per_watt"])),
+)
+"""Where a counter of energy can be read."""
 FINDINGS: dict[str, Columns] = {
     "qcdjdd iteration": (
         _found("iterations", str), _found("elapsed"),
@@ -188,6 +194,8 @@ def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     name = kind(shown[0])
     times = DEVICE if name.endswith(" device") else TIMES if name in (*COMMUNICATION, *WITHOUT_CEILINGS) else KERNEL
     columns = times + FINDINGS.get(name, ())
+    if any((r.get("energy") or {}).get("joules_a_run") is not None for r in shown):
+        columns += ENERGY
     hidden = HIDDEN if name in COMMUNICATION else (*HIDDEN, "grid")
     parameters = [key for key in shown[0]["case"] if key not in hidden]
     header = parameters + [title for title, _ in columns]

@@ -24,7 +24,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def doctor(json: Json = None) -> None:
-    """Check the installation: versions, instruction set, MPI, threads, transports, GPUs, libraries, memory."""
+    """Check the installation: versions, instruction set, MPI, threads, transports, GPUs, energy, libraries, memory."""
     console = Console()
     found = examine()
     for name, value in found.items():
@@ -46,7 +46,7 @@ def doctor(json: Json = None) -> None:
 
 def examine() -> dict[str, Any]:
     """Everything that the command prints, as plain values; `problems` are sentences."""
-    from halocline import _halocline
+    from halocline import _halocline, energy
 
     core = _halocline.core
     problems = []
@@ -70,6 +70,7 @@ def examine() -> dict[str, Any]:
         "transports": transports(),
         "gpu": graphics(problems),
         "gpu_halos": gpu_halos(),
+        "energy": energy.sources(),
         "python": platform.python_version(),
         "packages": {name: version(name, problems) for name in PACKAGES},
         "libraries": libraries(),

@@ -357,6 +357,9 @@ class Parallel(Section):
     grid: tuple | None = key(
         None, extents(), "processes along x, y, z, t; least surface when absent", example="grid = [1, 1, 1, 2]"
     )
+    groups: int = key(
+        1, integer(at_least=1), "of processes, which take configurations and sources as they get free; grid is of one"
+    )
     device: str = key("cpu", device_name, 'what solves: "cpu", "cuda" (each process takes a GPU), "cuda:N" (the N-th)')
     time_limit: float = time_limit_key()
     halo_policy: str | None = key(
