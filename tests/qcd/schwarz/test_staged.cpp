@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -54,6 +55,8 @@ struct Domain {
     }
   }
 
+  /// Compares the sums of both orders: spins 0, 1 and 3 bit by bit, spin 2, whose sum over directions begins elsewhere,
+  /// to rounding. Zeros of either sign are equal.
   template <bool own, bool through_faces>
   std::int64_t tiles_that_differ() const {
     alignas(64) float plain[spinor_numbers * V], staged[spinor_numbers * V];
@@ -62,9 +65,13 @@ struct Domain {
       const TileHop<float, Real, 3> hop{view, lanes, layout->of(tile), tile};
       hop.template run<own, through_faces>(plain);
       StagedHop<float, Real>{hop}.template run<own, through_faces>(staged);
-      // Zeros of either sign are equal.
       bool same = true;
-      for (int n = 0; n < spinor_numbers * V; ++n) same = same && plain[n] == staged[n];
+      for (int n = 0; n < spinor_numbers * V; ++n) {
+        const int spin = n / (2 * V) % 4;
+        // Eight summands of at most 12 each, which add up to at most 96: seven roundings of half an epsilon.
+        const float tolerance = spin == 2 ? 7 * 96 * 6e-8f : 0.0f;
+        same = same && std::abs(plain[n] - staged[n]) <= tolerance;
+      }
       different += same ? 0 : 1;
     }
     return different;
@@ -73,7 +80,7 @@ struct Domain {
 
 }  // namespace
 
-TEST_CASE("schwarz: the staged hop has the bits of the plain one") {
+TEST_CASE("schwarz: the staged hop is the plain one, and has its bits but for the order of one spin's sum") {
   struct Case {
     lattice::Coordinates<4> extents, blocks;
   };

@@ -9,7 +9,8 @@
 /// those of both upper spins, which leave no registers for sums. So the products of all directions go to a buffer in
 /// the first-level cache first, and a second part adds them up, all 24 sums in registers.
 ///
-/// Every number is computed by the same operations in the same order as in domain_hop.hpp: the bits agree.
+/// Every number is computed by the same operations as in domain_hop.hpp, and spins 0, 1 and 3 in the same order: there
+/// the bits agree. Spin 2 is summed over x, y, z, t here, and over z, t, x, y there.
 ///
 /// Flops and reals from beyond the first-level cache as there; a direction stores 12 numbers more there and loads them
 /// once, and loads its link once instead of twice.
@@ -93,11 +94,7 @@ struct StagedHop {
       const NearPacks<const S, Real, 18> u(plain.view.links + ((d < 4 ? plain.tile : n.tile) * 4 + mu) * (18 * V));
       // chi = U h or U^dagger h, in rounds of twelve numbers.
 #pragma GCC unroll 3
-      for (int row = 0; row < 3; ++row) start<(d < 4)>(chi, h, row, u.load(2 * (d < 4 ? 3 * row : row) + 1));
-#pragma GCC unroll 3
-      for (int row = 0; row < 3; ++row) add_real(chi, h, row, 0, u.load(2 * (d < 4 ? 3 * row : row)));
-#pragma GCC unroll 2
-      for (int column = 1; column < 3; ++column) {
+      for (int column = 0; column < 3; ++column) {
 #pragma GCC unroll 3
         for (int row = 0; row < 3; ++row)
           add_real(chi, h, row, column, u.load(2 * (d < 4 ? 3 * row + column : 3 * column + row)));
@@ -124,26 +121,20 @@ struct StagedHop {
     return true;
   }
 
-  /// The products with the imaginary part of the first column, which are rounded by themselves.
-  template <bool up>
-  static HALOCLINE_INLINE void start(C (&chi)[2][3], const C (&h)[2][3], int row, const Real& im) {
-#pragma GCC unroll 2
-    for (int s = 0; s < 2; ++s) {
-      chi[s][row].re = im * h[s][0].im;
-      chi[s][row].im = im * h[s][0].re;
-      core::hold(chi[s][row].re);
-      core::hold(chi[s][row].im);
-      if constexpr (up)
-        chi[s][row].re = -chi[s][row].re;
-      else
-        chi[s][row].im = -chi[s][row].im;
-    }
-  }
+  /// Products with the real part of a column of the link. Those of the first column are rounded by themselves, as g++
+  /// rounds the first one of a sum of two products.
   static HALOCLINE_INLINE void add_real(C (&chi)[2][3], const C (&h)[2][3], int row, int column, const Real& re) {
 #pragma GCC unroll 2
     for (int s = 0; s < 2; ++s) {
-      chi[s][row].re += re * h[s][column].re;
-      chi[s][row].im += re * h[s][column].im;
+      if (column == 0) {
+        chi[s][row].re = re * h[s][0].re;
+        chi[s][row].im = re * h[s][0].im;
+        core::hold(chi[s][row].re);
+        core::hold(chi[s][row].im);
+      } else {
+        chi[s][row].re += re * h[s][column].re;
+        chi[s][row].im += re * h[s][column].im;
+      }
     }
   }
   template <bool up>
