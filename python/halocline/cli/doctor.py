@@ -57,7 +57,7 @@ def examine() -> dict[str, Any]:
     return {
         "halocline": f"{core.version} ({core.revision})",
         "compiled": f"{core.compiler}, {core.build_type}",
-        "instruction_set": f"{core.isa}" + (f", but the CPU lacks {missing}" if missing else ", which this CPU has"),
+        "instruction_set": instruction_set(missing),
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "openmp_threads": core.threads(),
@@ -76,6 +76,16 @@ def examine() -> dict[str, Any]:
         "libraries": libraries(),
         "problems": problems,
     }
+
+
+def instruction_set(missing: str) -> str:
+    """The instruction set of the build, and how it suits this CPU."""
+    from halocline import _halocline
+
+    core = _halocline.core
+    if missing:
+        return f"{core.isa}, but the CPU lacks {missing}"
+    return f"{core.isa}, which this CPU has" + (f"; {narrower}" if (narrower := core.narrower_than_cpu()) else "")
 
 
 def waiting() -> str:

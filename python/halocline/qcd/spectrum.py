@@ -177,6 +177,8 @@ class Job:
         threads = _halocline.core.threads()
         say = self.reporter.line
         say(f"halocline {a['version']} ({a['revision']}, {_halocline.core.isa})")
+        if narrower := _halocline.core.narrower_than_cpu():
+            self.reporter.warning(narrower)
         say(f"lattice       {' x '.join(map(str, self.extents))}")
         say(f"action        {action_text(action)}")
         if action.anisotropy != 1.0 or action.nu != 1.0 or action.csw_t is not None:

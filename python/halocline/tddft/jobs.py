@@ -55,6 +55,7 @@ def head_lines(system: System, group: Any) -> list[str]:
     ranks, threads = counted(group.size, "process", "es"), counted(core.threads(), "thread")
     return [
         f"halocline {core.version} ({core.revision}, {core.isa}), {ranks}, {threads} each",
+        *([f"warning: {narrower}"] if (narrower := core.narrower_than_cpu()) else []),
         *system.describe(),
     ]
 

@@ -10,6 +10,7 @@
 
 #include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/group/vector_length.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
@@ -497,7 +498,9 @@ Communicator from_mpi(MPI_Comm mpi) {
   if (code != MPI_SUCCESS) throw core::InvalidArgument("a handle was given that is no MPI communicator");
   if (between_groups != 0)
     throw core::InvalidArgument("an inter-communicator was given, expected one of a single group");
-  return Communicator(duplicate(mpi));
+  Communicator group(duplicate(mpi));
+  check_vector_lengths(group);
+  return group;
 }
 
 MPI_Comm mpi_comm(const Communicator& group) noexcept {
@@ -537,6 +540,7 @@ Communicator world() {
     start_mpi();
     const std::shared_ptr<MpiBackend> world = duplicate(MPI_COMM_WORLD);
     detail::note_processes(world->processes());
+    check_vector_lengths(Communicator(world));
     return world;
   }();
   return Communicator(all);
