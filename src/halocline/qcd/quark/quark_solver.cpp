@@ -23,6 +23,7 @@
 #include "halocline/qcd/quark/detail/rhs_batch.hpp"
 #include "halocline/qcd/quark/detail/shifted_solves.hpp"
 #include "halocline/qcd/quark/detail/trial.hpp"
+#include "halocline/qcd/schur/schur.hpp"
 
 namespace halocline::qcd {
 namespace {
@@ -584,6 +585,25 @@ void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std
   else
     d.apply(to, from);
   d.unload_quark(out, to, 0);
+}
+
+void QuarkSolver::apply_schur(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
+                              bool dagger) {
+  if (state_->backend || std::holds_alternative<DomainWallAction>(state_->action))
+    throw core::InvalidArgument(
+        "the Schur complement alone is applied to arrays of four dimensions on the processor; make the operator without "
+        "device, and not of domain walls");
+  const auto& d = *state_->operators->precise;
+  const auto one = d.with_columns(d.points());
+  const Schur<double> schur(*one);
+  auto from = one->field(lattice::Subset::even), to = one->field(lattice::Subset::even);
+  one->load_sources(from, std::array{in});
+  if (dagger)
+    schur.apply_dagger(to, from);
+  else
+    schur.apply(to, from);
+  std::ranges::fill(out, 0.0);
+  one->unload_quark(out, to, 0);
 }
 
 }  // namespace halocline::qcd
