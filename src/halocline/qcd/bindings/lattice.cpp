@@ -63,7 +63,7 @@ int set_links(const char* call, halocline_gauge* gauge, const halocline_format* 
       [&](Digest& digest) {
         arranged = link_format(format, call, digest);
         if (!together) arranged.order.directions = order::Directions::outside;
-        if (links.empty()) given(static_cast<const void*>(nullptr), call, "links");
+        if (links.empty()) given(static_cast<const char*>(nullptr), call, "links");
         for (const void* one : links) given(static_cast<const char*>(one), call, "links");
         check_count(count, link_count(context) / (together ? 1 : 4), call, "an array of links");
         order::check(arranged.order, *context.geometry, static_cast<std::size_t>(arranged.bits / 8));

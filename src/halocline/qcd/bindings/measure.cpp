@@ -230,7 +230,7 @@ int halocline_meson(const halocline_propagator* quark, const halocline_propagato
         if (!quark->staggered()) channels.push_back(qcd::measure::meson_channel(channel));
       },
       [&] {
-        const std::array momenta{p};
+        const std::array<qcd::measure::Momentum, 1> momenta{p};
         const std::array<std::string, 1> names{channel};
         const auto correlators =
             quark->staggered()
@@ -260,7 +260,7 @@ int halocline_nucleon(const halocline_propagator* up, const halocline_propagator
         p = momentum_of(momentum, digest(parity)(boundary_t[0])(boundary_t[1]));
       },
       [&] {
-        const std::array momenta{p};
+        const std::array<qcd::measure::Momentum, 1> momenta{p};
         const auto made = qcd::measure::nucleon(std::get<0>(up->quarks), std::get<0>(down->quarks),
                                                 {boundary_t[0], boundary_t[1]}, momenta);
         give(made[0].project(parity), values);
