@@ -255,3 +255,17 @@ int halocline_gauge_plaquette(const halocline_gauge* gauge, double* plaquette) {
 int halocline_gauge_destroy(halocline_gauge* gauge) {
   return guarded([&] { delete gauge; });
 }
+
+const char* halocline_orders(void) {
+  static const std::string all = fmt::format("{}", fmt::join(qcd::order::names(), ", "));
+  return all.c_str();
+}
+
+const char* halocline_bases(void) {
+  static const std::string all = [] {
+    std::string names;
+    for (const auto& basis : qcd::spin_bases::all) names += std::string(basis.name) + ", ";
+    return names + "Chiral";
+  }();
+  return all.c_str();
+}
