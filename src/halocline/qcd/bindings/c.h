@@ -76,11 +76,12 @@ int halocline_lattice_destroy(halocline_lattice* lattice);
 /// place of a format is the same.
 typedef struct halocline_format {
   size_t struct_size;
-  const char* order;    ///< a name of halocline_orders(): "canonical" (default), "even-odd", "qdp++", "quda", "pyquda",
-                        ///< "milc", "qws", "openqcd", ...; docs/conventions.md has their formulas
-  const char* basis;    ///< of spin: a name of halocline_bases(). Default "": that of the order
-  const char* indices;  ///< of a spinor at a site, slowest first: "spin-colour" or "colour-spin". Default "": the order's
-  int bits;             ///< of each real number: 64 (default) or 32
+  const char* order;  ///< a name of halocline_orders(): "canonical" (default), "even-odd", "qdp++", "quda", "pyquda",
+                      ///< "milc", "qws", "openqcd", ...; docs/conventions.md has their formulas
+  const char* basis;  ///< of spin: a name of halocline_bases(). Default "": that of the order
+  const char*
+      indices;  ///< of a spinor at a site, slowest first: "spin-colour" or "colour-spin". Default "": the order's
+  int bits;     ///< of each real number: 64 (default) or 32
   int staggered_phases;     ///< of links: 1 where they contain MILC's phases, 0 where not, -1 (default) as the order
   double link_boundary[4];  ///< the host's links across the upper end of x y z t carry this factor, for example -1 in
                             ///< time for antiperiodic quarks. Halocline's links never do. 0 (default): as the order
@@ -171,16 +172,16 @@ int halocline_mass_from_kappa(double kappa, double* mass);
 /// How to solve; docs/solvers.md explains methods and numbers.
 typedef struct halocline_solver_parameters {
   size_t struct_size;
-  const char* kind;        ///< "auto" (default), "bicgstab", "cg", "schwarz", "multigrid", "gcr", "block-bicgstab", ...
-  const char* precision;   ///< "mixed" (default) or "double"
-  double tolerance;        ///< on |b - D x| / |b|; default 1e-10
-  int max_iterations;      ///< default 10000
-  int even_odd;            ///< not 0, the default: solve the Schur complement instead of D
-  int restart_length;      ///< of gcr and fgmres; default 20
-  int rhs_batch;           ///< most columns solved together; 0, the default: as memory allows
-  int right_hand_sides;    ///< that will come in all, for the choice of "auto"; 0, the default: those of the first call
-  const char* transport;   ///< of the halo exchange (comm/bindings/c.h); default ""
-  const char* device;      ///< "cpu" (default), "cuda", "cuda:N"
+  const char* kind;       ///< "auto" (default), "bicgstab", "cg", "schwarz", "multigrid", "gcr", "block-bicgstab", ...
+  const char* precision;  ///< "mixed" (default) or "double"
+  double tolerance;       ///< on |b - D x| / |b|; default 1e-10
+  int max_iterations;     ///< default 10000
+  int even_odd;           ///< not 0, the default: solve the Schur complement instead of D
+  int restart_length;     ///< of gcr and fgmres; default 20
+  int rhs_batch;          ///< most columns solved together; 0, the default: as memory allows
+  int right_hand_sides;   ///< that will come in all, for the choice of "auto"; 0, the default: those of the first call
+  const char* transport;  ///< of the halo exchange (comm/bindings/c.h); default ""
+  const char* device;     ///< "cpu" (default), "cuda", "cuda:N"
   const char* inner_precision;  ///< on a device: "float", "fixed16", "fixed8"; default "auto"
   const char* outer;            ///< around Schwarz: "bicgstab" (default), "defect_correction", "gcr"
   int nsap;                     ///< Schwarz: highest power, nsap + 1 sweeps; default 4
@@ -233,15 +234,15 @@ int halocline_solver_solve(halocline_solver* solver, const halocline_format* for
 /// The result for one right-hand side of the last solve.
 typedef struct halocline_report {
   size_t struct_size;
-  int converged;        ///< 1 or 0
-  int iterations;       ///< of the Krylov method
-  double residual;      ///< |b - D x| / |b| of the full operator, recomputed in double
-  double seconds;       ///< a solve of several columns is divided equally among them
-  int columns;          ///< right-hand sides that were solved together with this one
-  int notes;            ///< sentences that halocline_solver_note() has
-  const char* reason;   ///< "converged", "iteration_limit", "stagnation", "breakdown", "cancelled", ...
-  const char* method;   ///< the last method, "even-odd bicgstab, mixed precision"
-  const char* device;   ///< "" on the CPU
+  int converged;       ///< 1 or 0
+  int iterations;      ///< of the Krylov method
+  double residual;     ///< |b - D x| / |b| of the full operator, recomputed in double
+  double seconds;      ///< a solve of several columns is divided equally among them
+  int columns;         ///< right-hand sides that were solved together with this one
+  int notes;           ///< sentences that halocline_solver_note() has
+  const char* reason;  ///< "converged", "iteration_limit", "stagnation", "breakdown", "cancelled", ...
+  const char* method;  ///< the last method, "even-odd bicgstab, mixed precision"
+  const char* device;  ///< "" on the CPU
 } halocline_report;
 
 int halocline_report_init(halocline_report* report, size_t struct_size);
@@ -262,8 +263,8 @@ int halocline_propagator_create(const halocline_lattice* lattice, const int64_t*
                                 halocline_propagator** propagator);
 /// Solves for all columns from a point source. The reports are those of the solver.
 /// @return INVALID_ARGUMENT also for doublets, which have no propagator here
-int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, halocline_progress progress,
-                               void* data, halocline_propagator** propagator);
+int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, halocline_progress progress, void* data,
+                               halocline_propagator** propagator);
 /// Takes all columns from arrays of the host. In another basis than DeGrand-Rossi both spins are rotated: the host's
 /// column is the solution for a source spin of its own basis.
 /// @param columns  shape (12,), 3 spin + colour, or shape (3,) for staggered quarks: arrays

@@ -49,9 +49,9 @@ void detail::compare(const comm::Communicator& group, const char* call, const st
     if (one[0] != 0) return comm::raise_everywhere(group, failure);
   for (std::size_t rank = 1; rank < all.size(); ++rank)
     if (all[rank][1] != all[0][1])
-      throw core::InvalidArgument(
-          fmt::format("{}: rank {} gave other values than rank 0; give the same names, numbers and counts on every rank",
-                      call, rank));
+      throw core::InvalidArgument(fmt::format(
+          "{}: rank {} gave other values than rank 0; give the same names, numbers and counts on every rank", call,
+          rank));
 }
 
 int detail::status_at_hand(Context& context) noexcept {
@@ -81,9 +81,10 @@ void same_lattice(const ContextPointer& one, const ContextPointer& other, const 
 
 void check_count(std::size_t count, std::size_t expected, const char* call, const char* of) {
   if (count != expected)
-    throw core::InvalidArgument(fmt::format("{}: {} with {} real numbers given, expected {} for the local sites of this "
-                                            "process",
-                                            call, of, count, expected));
+    throw core::InvalidArgument(
+        fmt::format("{}: {} with {} real numbers given, expected {} for the local sites of this "
+                    "process",
+                    call, of, count, expected));
 }
 
 }  // namespace halocline::qcd::bindings

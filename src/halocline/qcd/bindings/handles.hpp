@@ -4,9 +4,9 @@
 /// What stands behind the handles of c.h, and how a collective call runs.
 ///
 /// All objects of a lattice share its Context: the geometry, and whether the processes still agree about the state of
-/// everything. A collective call takes its turn, lets each rank check its own arguments, compares the values that must be
-/// equal (a digest of 64 bits, one small gather for both), and only then does its work. So a mistake on one rank is the
-/// same error on every rank, before any other message.
+/// everything. A collective call takes its turn, lets each rank check its own arguments, compares the values that must
+/// be equal (a digest of 64 bits, one small gather for both), and only then does its work. So a mistake on one rank is
+/// the same error on every rank, before any other message.
 
 #include "halocline/comm/bindings/guard.hpp"
 #include "halocline/lattice/geometry.hpp"

@@ -91,8 +91,8 @@ int halocline_lattice_create(const halocline_communicator* group, const int64_t*
       std::copy_n(extents, 4, global.begin());
       for (const auto extent : global) {
         if (extent < 1 || extent > 65536)
-          throw core::InvalidArgument(fmt::format("{}: extents {} given; give 1 to 65536 sites along x, y, z and t", call,
-                                                  fmt::join(global, " ")));
+          throw core::InvalidArgument(fmt::format("{}: extents {} given; give 1 to 65536 sites along x, y, z and t",
+                                                  call, fmt::join(global, " ")));
         digest(extent);
       }
       if (processes == nullptr)
@@ -128,8 +128,7 @@ int halocline_lattice_set_time_limit(const halocline_lattice* lattice, double se
   const char* call = __func__;
   if (lattice == nullptr) return guarded([&] { given(lattice, call, "lattice"); });
   return collective(
-      *lattice->context, call, [](Digest&) {},
-      [&] { comm::set_solve_time_limit(lattice->context->group(), seconds); });
+      *lattice->context, call, [](Digest&) {}, [&] { comm::set_solve_time_limit(lattice->context->group(), seconds); });
 }
 
 int halocline_lattice_failure(const halocline_lattice* lattice, const char** reason) {

@@ -64,8 +64,8 @@ SpinorFormat columns_format(const halocline_propagator& p, const halocline_forma
   given(columns, call, "columns");
   for (int column = 0; column < p.columns(); ++column)
     if (columns[column] == nullptr)
-      throw core::InvalidArgument(fmt::format("{}: NULL given for `columns[{}]`, expected {} arrays", call, column,
-                                              p.columns()));
+      throw core::InvalidArgument(
+          fmt::format("{}: NULL given for `columns[{}]`, expected {} arrays", call, column, p.columns()));
   check_spinor(arranged, shape_of(p), *p.context->geometry, count, call, "columns");
   return arranged;
 }
@@ -135,8 +135,8 @@ int halocline_propagator_create(const halocline_lattice* lattice, const int64_t*
       });
 }
 
-int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, halocline_progress progress,
-                               void* data, halocline_propagator** propagator) {
+int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, halocline_progress progress, void* data,
+                               halocline_propagator** propagator) {
   const char* call = __func__;
   if (propagator != nullptr) *propagator = nullptr;
   if (solver == nullptr) return guarded([&] { given(solver, call, "solver"); });
@@ -160,8 +160,9 @@ int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, 
         std::vector<std::span<const std::complex<double>>> b;
         std::vector<std::span<std::complex<double>>> x;
         for (int column = 0; column < made->columns(); ++column) {
-          sources.push_back(staggered ? qcd::measure::staggered_point_source(*context.geometry, position, column)
-                                      : qcd::measure::point_source(*context.geometry, position, column / 3, column % 3));
+          sources.push_back(staggered
+                                ? qcd::measure::staggered_point_source(*context.geometry, position, column)
+                                : qcd::measure::point_source(*context.geometry, position, column / 3, column % 3));
           b.emplace_back(sources.back());
           x.push_back(column_of(made->quarks, column));
         }
@@ -202,8 +203,7 @@ int halocline_propagator_get(const halocline_propagator* propagator, const haloc
       [&] {
         Quarks copy = propagator->quarks;
         if (!propagator->staggered())
-          rotate_sources(*arranged.order.basis, true, count / 2,
-                         [&](int column) { return column_of(copy, column); });
+          rotate_sources(*arranged.order.basis, true, count / 2, [&](int column) { return column_of(copy, column); });
         for (int column = 0; column < propagator->columns(); ++column) {
           SpinorOut to(arranged, shape_of(*propagator), geometry, columns[column]);
           std::ranges::copy(column_of(std::as_const(copy), column), to.values().begin());

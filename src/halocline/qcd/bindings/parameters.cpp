@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "halocline/comm/exchange/transport.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::qcd::bindings {
@@ -47,9 +48,10 @@ public:
   Unused(std::string_view kind, const char* call) : kind_(kind), call_(call) {}
   void operator()(bool belongs, const char* name, double value, double otherwise) const {
     if (belongs || same(value, otherwise)) return;
-    throw core::InvalidArgument(fmt::format("{}: {} = {} given, but an action of the kind \"{}\" has no {}; leave it out, "
-                                            "or give another kind",
-                                            call_, name, value, kind_, name));
+    throw core::InvalidArgument(
+        fmt::format("{}: {} = {} given, but an action of the kind \"{}\" has no {}; leave it out, "
+                    "or give another kind",
+                    call_, name, value, kind_, name));
   }
 
 private:
@@ -91,6 +93,18 @@ std::vector<std::complex<double>> coefficients(double one, const double* list, i
     digest(list[2 * s])(list[2 * s + 1]);
   }
   return out;
+}
+
+/// @throws InvalidArgument  for a transport that nobody knows. One process opens none, and would not notice.
+void check_transport(const std::string& name, const char* call) {
+  if (name.empty() || name == "auto") return;
+  const std::string_view inner = std::string_view(name).substr(name.starts_with("hybrid:") ? 7 : 0);
+  std::string known = "auto";
+  for (const auto& transport : comm::available_transports()) {
+    if (transport.name == inner) return;
+    known += ", " + transport.name;
+  }
+  refuse_name(call, "the transport", name, known.c_str());
 }
 
 }  // namespace
@@ -178,10 +192,10 @@ void check_struct_size(std::size_t size, std::size_t least, const char* call, co
 
 void check_unknown_bytes(const std::byte* first, std::size_t count, const char* call, const char* name) {
   if (std::any_of(first, first + count, [](std::byte byte) { return byte != std::byte{0}; }))
-    throw core::InvalidArgument(
-        fmt::format("{}: `{}` has members that this version of the library does not know, and one of them is set; leave "
-                    "it as _init made it, or link a newer library",
-                    call, name));
+    throw core::InvalidArgument(fmt::format(
+        "{}: `{}` has members that this version of the library does not know, and one of them is set; leave "
+        "it as _init made it, or link a newer library",
+        call, name));
 }
 
 bool SpinorFormat::canonical() const {
@@ -196,7 +210,8 @@ halocline_format checked_format(const halocline_format* format, const char* call
   halocline_format f = taken(format, first_format, call, "format");
   if (text(f.order).empty()) f.order = "canonical";
   if (f.bits != 32 && f.bits != 64)
-    throw core::InvalidArgument(fmt::format("{}: a format of {} bits given; give 32 for float or 64 for double", call, f.bits));
+    throw core::InvalidArgument(
+        fmt::format("{}: a format of {} bits given; give 32 for float or 64 for double", call, f.bits));
   digest(text(f.order))(text(f.basis))(text(f.indices))(f.bits)(f.staggered_phases);
   for (int mu = 0; mu < 4; ++mu) digest(f.link_boundary[mu])(f.link_scale[mu]);
   return f;
@@ -221,8 +236,8 @@ LinkFormat link_format(const halocline_format* format, const char* call, Digest&
   const halocline_format f = checked_format(format, call, digest);
   LinkFormat out{.order = order::gauge_order(f.order), .bits = f.bits};
   if (f.staggered_phases < -1 || f.staggered_phases > 1)
-    throw core::InvalidArgument(fmt::format("{}: staggered_phases = {} given; give 1, 0, or -1 for that of the order", call,
-                                            f.staggered_phases));
+    throw core::InvalidArgument(fmt::format("{}: staggered_phases = {} given; give 1, 0, or -1 for that of the order",
+                                            call, f.staggered_phases));
   if (f.staggered_phases >= 0) out.order.staggered_phases = f.staggered_phases == 1;
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (f.link_boundary[mu] != 0) out.order.boundary[mu] = f.link_boundary[mu];
@@ -255,11 +270,8 @@ Action action(const halocline_action* from, const char* call, Digest& digest) {
                                     .c = coefficients(a.c, a.c_list, a.ls, call, "c_list", digest),
                                     .boundary = boundary});
   if (family == Family::staggered)
-    return checked(StaggeredAction{.mass = a.mass,
-                                   .kind = staggered_kind(kind),
-                                   .epsilon = a.naik_epsilon,
-                                   .u0 = a.u0,
-                                   .boundary = boundary});
+    return checked(StaggeredAction{
+        .mass = a.mass, .kind = staggered_kind(kind), .epsilon = a.naik_epsilon, .u0 = a.u0, .boundary = boundary});
   WilsonCloverAction wilson{.mass = a.mass, .csw = a.csw, .boundary = boundary, .xi0 = a.xi0, .nu = a.nu};
   if (!std::isnan(a.csw_t)) wilson.csw_t = a.csw_t;
   if (kind == "twisted-clover") return checked(TwistedCloverAction{wilson, a.mu});
@@ -296,6 +308,7 @@ SolverParameters solver_parameters(const halocline_solver_parameters* from, cons
     digest(c.domains[axis]);
   }
   p.validate();
+  check_transport(p.transport, call);
   return p;
 }
 

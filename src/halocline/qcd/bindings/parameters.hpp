@@ -65,11 +65,11 @@ Struct taken(const Struct* from, std::size_t least, const char* call, const char
   return made;
 }
 
-/// Bytes of the first version of each struct; never to be changed.
-inline constexpr std::size_t first_format = sizeof(halocline_format);
-inline constexpr std::size_t first_action = sizeof(halocline_action);
-inline constexpr std::size_t first_parameters = sizeof(halocline_solver_parameters);
-inline constexpr std::size_t first_report = sizeof(halocline_report);
+/// Bytes of the first version of each struct, up to its last member then; never to be changed.
+inline constexpr std::size_t first_format = offsetof(halocline_format, link_scale) + sizeof(double[4]);
+inline constexpr std::size_t first_action = offsetof(halocline_action, naik_epsilon) + sizeof(double);
+inline constexpr std::size_t first_parameters = offsetof(halocline_solver_parameters, multigrid_vectors) + sizeof(int);
+inline constexpr std::size_t first_report = offsetof(halocline_report, device) + sizeof(const char*);
 
 /// Arrays of spinors or links of the host.
 struct SpinorFormat {

@@ -43,8 +43,8 @@ void check_apart(std::span<void* const> solutions, std::span<const void* const> 
 const SolveReport& report_of(const halocline_solver* solver, int column, const char* call) {
   const auto& reports = given(solver, call, "solver").reports;
   if (column < 0 || static_cast<std::size_t>(column) >= reports.size())
-    throw core::InvalidArgument(fmt::format("{}: column {} given, but the last solve had {}; count from 0", call,
-                                            column, reports.size()));
+    throw core::InvalidArgument(
+        fmt::format("{}: column {} given, but the last solve had {}; count from 0", call, column, reports.size()));
   return reports[static_cast<std::size_t>(column)];
 }
 
@@ -140,8 +140,7 @@ int halocline_solver_apply(halocline_solver* solver, const char* name, const hal
         given(static_cast<char*>(out), call, "out");
         given(static_cast<const char*>(in), call, "in");
         check_spinor(arranged, shape, geometry, count, call, "an array");
-        if (out == in)
-          throw core::InvalidArgument(fmt::format("{}: `out` is `in`; give it memory of its own", call));
+        if (out == in) throw core::InvalidArgument(fmt::format("{}: `out` is `in`; give it memory of its own", call));
       },
       [&] {
         const bool dagger = wanted.ends_with("-dagger");

@@ -17,9 +17,9 @@ namespace halocline::qcd::bindings {
 
 /// What an array of spinors holds.
 struct SpinorShape {
-  int spins = 4;      ///< 1 for staggered quarks
-  int flavours = 1;   ///< 2 for doublets, whose arrays are canonical
-  int fifth = 1;      ///< points of a fifth dimension, slowest
+  int spins = 4;     ///< 1 for staggered quarks
+  int flavours = 1;  ///< 2 for doublets, whose arrays are canonical
+  int fifth = 1;     ///< points of a fifth dimension, slowest
 
   std::size_t count(const lattice::Geometry4& geometry) const {  ///< real numbers
     return static_cast<std::size_t>(geometry.local_volume() * 6 * spins * flavours * fifth);

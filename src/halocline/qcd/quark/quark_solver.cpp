@@ -590,9 +590,9 @@ void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std
 void QuarkSolver::apply_schur(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
                               bool dagger) {
   if (state_->backend || std::holds_alternative<DomainWallAction>(state_->action))
-    throw core::InvalidArgument(
-        "the Schur complement alone is applied to arrays of four dimensions on the processor; make the operator without "
-        "device, and not of domain walls");
+    throw core::InvalidArgument("the Schur complement alone is applied to arrays of four dimensions on the processor; "
+                                "make the operator without "
+                                "device, and not of domain walls");
   const auto& d = *state_->operators->precise;
   const auto one = d.with_columns(d.points());
   const Schur<double> schur(*one);
