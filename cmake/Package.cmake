@@ -5,6 +5,7 @@
 # halocline-config.cmake.in tells what a project gets. The Fortran modules go along as sources.
 include(CMakePackageConfigHelpers)
 set(halocline_installed halocline_flags)
+set(halocline_have_shared FALSE)
 set(halocline_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/halocline)
 set(halocline_fortran_folder ${CMAKE_INSTALL_DATADIR}/halocline/fortran)
 foreach(room ${halocline_rooms})
@@ -16,6 +17,7 @@ foreach(room ${halocline_rooms})
 endforeach()
 if(TARGET halocline_c)
   list(APPEND halocline_installed halocline_c)
+  set(halocline_have_shared TRUE)
 endif()
 install(TARGETS ${halocline_installed} EXPORT halocline COMPONENT cpp
         LIBRARY COMPONENT cpp NAMELINK_COMPONENT cpp)

@@ -100,9 +100,9 @@ void check_transport(const std::string& name, const char* call) {
   if (name.empty() || name == "auto") return;
   const std::string_view inner = std::string_view(name).substr(name.starts_with("hybrid:") ? 7 : 0);
   std::string known = "auto";
-  for (const auto& transport : comm::available_transports()) {
+  for (const auto& transport : comm::transport_kinds()) {
     if (transport.name == inner) return;
-    known += ", " + transport.name;
+    known += fmt::format(", {}", transport.name);
   }
   refuse_name(call, "the transport", name, known.c_str());
 }
