@@ -16,7 +16,7 @@
 !>   `type(c_ptr), value`, `integer(c_int), value` and `real(c_double), value`. Pass `c_funloc(f)`.
 module halocline_qcd
   use halocline_comm
-  use halocline_comm_c, only: finish, text_of
+  use halocline_comm_c, only: finish, halocline_bad_file, text_of
   use halocline_comm_sums, only: handle_of
   use halocline_qcd_c
   use halocline_qcd_parameters
@@ -25,6 +25,7 @@ module halocline_qcd
   implicit none
   private
 
+  public :: halocline_bad_file
   public :: halocline_format, halocline_action, halocline_solver_parameters
   public :: halocline_mass_from_kappa, halocline_gauge_file_extents
 
