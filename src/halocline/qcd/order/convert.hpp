@@ -42,6 +42,22 @@ template <class Real>
 void store(const std::array<Real*, 4>& links, const GaugeField& u, const GaugeOrder& order);
 /// @}
 
+/// @name The sweeps behind load and store of links, for benchmarks: nothing is checked, and no ghost is filled. Links
+/// of openQCD that a neighbour holds are then missing. Collective: no.
+/// @param links  direction_origins() of an array, or four arrays
+/// @{
+/// Where the links of each direction begin in one array: at its own place for Directions::outside, else at the begin.
+template <class Real>
+std::array<Real*, 4> direction_origins(Real* links, const GaugeOrder& order, const lattice::Geometry4& geometry) {
+  const std::int64_t stride = order.directions == Directions::outside ? link_reals * geometry.local_volume() : 0;
+  return {links, links + stride, links + 2 * stride, links + 3 * stride};
+}
+template <class Real>
+void load_local(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order);
+template <class Real>
+void store_local(const std::array<Real*, 4>& links, const GaugeField& u, const GaugeOrder& order);
+/// @}
+
 /// @name Spinors: one column of a field, on the sites that it holds. Other sites of the array are not read, and keep
 /// their values. A field of staggered quarks has 6 numbers a site; its order has no basis.
 /// @throws InvalidArgument  for an array that has not 24 (or 6) numbers a local site, a column that the field does not

@@ -5,6 +5,8 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/order/convert.hpp"
+#include "halocline/qcd/order/detail/face_links.hpp"
+#include "halocline/qcd/order/detail/gauge_rows.hpp"
 #include "halocline/qcd/order/reference.hpp"
 
 namespace halocline::qcd::order {
@@ -40,31 +42,60 @@ void require(const std::array<Real*, 4>& links, const GaugeOrder& order, const G
 }  // namespace
 
 template <class Real>
+void load_local(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order) {
+  if (detail::suits_packs(order.sites, u.geometry(), sizeof(Real)))
+    detail::load_rows(u, links, order);
+  else
+    reference::load(u, links, order);
+}
+
+template <class Real>
+void store_local(const std::array<Real*, 4>& links, const GaugeField& u, const GaugeOrder& order) {
+  if (detail::suits_packs(order.sites, u.geometry(), sizeof(Real)))
+    detail::store_rows(links, u, order);
+  else
+    reference::store(links, u, order);
+}
+
+namespace {
+
+template <class Real>
+void load_checked(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order) {
+  load_local(u, links, order);
+  if (order.directions == Directions::around_odd_sites) detail::return_links(u, links[0], order);
+  u.exchange_ghosts();
+}
+
+}  // namespace
+
+template <class Real>
 void load(GaugeField& u, std::span<const Real> links, const GaugeOrder& order) {
   require<Real>(links.size(), order, u.geometry());
-  reference::load<Real>(u, reference::direction_origins(links.data(), order, u.geometry()), order);
-  u.exchange_ghosts();
+  load_checked<Real>(u, direction_origins(links.data(), order, u.geometry()), order);
 }
 
 template <class Real>
 void store(std::span<Real> links, const GaugeField& u, const GaugeOrder& order) {
   require<Real>(links.size(), order, u.geometry());
-  reference::store<Real>(reference::direction_origins(links.data(), order, u.geometry()), u, order);
+  store_local<Real>(direction_origins(links.data(), order, u.geometry()), u, order);
 }
 
 template <class Real>
 void load(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order) {
   require<const Real>(links, order, u.geometry());
-  reference::load<Real>(u, links, order);
-  u.exchange_ghosts();
+  load_checked<Real>(u, links, order);
 }
 
 template <class Real>
 void store(const std::array<Real*, 4>& links, const GaugeField& u, const GaugeOrder& order) {
   require<Real>(links, order, u.geometry());
-  reference::store<Real>(links, u, order);
+  store_local<Real>(links, u, order);
 }
 
+template void load_local(GaugeField&, const std::array<const float*, 4>&, const GaugeOrder&);
+template void load_local(GaugeField&, const std::array<const double*, 4>&, const GaugeOrder&);
+template void store_local(const std::array<float*, 4>&, const GaugeField&, const GaugeOrder&);
+template void store_local(const std::array<double*, 4>&, const GaugeField&, const GaugeOrder&);
 template void load(GaugeField&, std::span<const float>, const GaugeOrder&);
 template void load(GaugeField&, std::span<const double>, const GaugeOrder&);
 template void store(std::span<float>, const GaugeField&, const GaugeOrder&);

@@ -18,19 +18,11 @@
 
 namespace halocline::qcd::order::reference {
 
-/// @param links  where the links of each direction begin: four arrays, or four times the one array
-/// (direction_origins())
+/// @param links  where the links of each direction begin (direction_origins())
 template <class Real>
 void load(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order);
 template <class Real>
 void store(const std::array<Real*, 4>& links, const GaugeField& u, const GaugeOrder& order);
-
-/// Where the links of each direction begin in one array: at its own place for Directions::outside, else at the begin.
-template <class Real>
-std::array<Real*, 4> direction_origins(Real* links, const GaugeOrder& order, const lattice::Geometry4& geometry) {
-  const std::int64_t stride = order.directions == Directions::outside ? link_reals * geometry.local_volume() : 0;
-  return {links, links + stride, links + 2 * stride, links + 3 * stride};
-}
 
 template <class T, class Real>
 void load(SpinorField<T>& psi, int column, const Real* spinor, const SpinorOrder& order);

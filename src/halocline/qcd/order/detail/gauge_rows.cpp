@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/order/detail/gauge_rows.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/qcd/order/detail/site_index.hpp"
+#include "halocline/qcd/order/detail/transpose.hpp"
+#include "halocline/qcd/order/offset.hpp"
+
+namespace halocline::qcd::order::detail {
+namespace {
+
+using lattice::Coordinates;
+using lattice::Geometry4;
+
+/// Where the blocks of eight of `count` numbers begin: the last one overlaps the one before.
+template <int count>
+constexpr auto block_begins = [] {
+  std::array<int, (count + side - 1) / side> begins{};
+  for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = std::min(static_cast<int>(i) * side, count - side);
+  return begins;
+}();
+
+bool is_trivial(const GaugeOrder& order) {
+  const auto one = [](double factor) { return factor == 1; };
+  return std::ranges::all_of(order.scale, one) && std::ranges::all_of(order.boundary, one) && !order.staggered_phases;
+}
+
+/// What a thread needs for a row.
+struct Scratch {
+  std::vector<std::int64_t> index, above;  ///< of each x
+  std::vector<std::int64_t> place, next;   ///< [mu][x], of this row and of the one after it
+  std::int64_t row_ahead = -1;             ///< to which `next` belongs
+  std::vector<double> factor;              ///< [mu][x]
+  core::AlignedArray<double> buffer;       ///< 72 numbers of each site, of Real
+};
+
+/// The row that is at work, and how its sites lie in the array.
+template <class Real>
+class Rows {
+public:
+  Rows(const GaugeOrder& order, const Geometry4& geometry)
+      : order_(order),
+        geometry_(geometry),
+        sites_(order.sites, geometry),
+        lanes_(lanes(order.sites, sizeof(Real))),
+        trivial_(is_trivial(order)) {
+    for (int number = 0; number < gauge_reals; ++number) {
+      const int mu = number / link_reals, element = number % link_reals / 2;
+      const int at = order.transposed ? 3 * (element % 3) + element / 3 : element;
+      component_[static_cast<std::size_t>(number)] = link_reals * mu + 2 * at + number % 2;
+    }
+  }
+
+  /// Calls work(local coordinates of x = 0, scratch) for every row, and lets threads share the rows.
+  template <class Work>
+  void for_each_row(const Work& work) const {
+    const auto& local = geometry_.local();
+    const std::int64_t rows = local[1] * local[2] * local[3];
+#pragma omp parallel
+    {
+      Scratch scratch;
+      const auto length = static_cast<std::size_t>(local[0]);
+      scratch.index.resize(length);
+      scratch.above.resize(length);
+      scratch.place.resize(4 * length);
+      scratch.next.resize(4 * length);
+      scratch.factor.resize(4 * length, 1.0);
+      scratch.buffer = core::AlignedArray<double>(local[0] * gauge_reals);
+#pragma omp for schedule(static)
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const Coordinates<4> x = coordinates(row);
+        sites_.fill_row(scratch.index.data(), x[1], x[2], x[3]);
+        work(x, scratch);
+      }
+      core::fence_streams();
+    }
+  }
+
+  /// Fills in the places of a row, and asks for the links of the row after it.
+  template <class Number>
+  void look_ahead(const Number* links, Scratch& scratch, const Coordinates<4>& row) const {
+    const auto& local = geometry_.local();
+    const std::int64_t number = lattice::linear_index<4>(row, {1, local[1], local[2], local[3]});
+    if (scratch.row_ahead == number)
+      std::swap(scratch.place, scratch.next);
+    else
+      fill_places(scratch.place, scratch, row);
+    scratch.row_ahead = number + 1 < local[1] * local[2] * local[3] ? number + 1 : 0;
+    const Coordinates<4> next = coordinates(scratch.row_ahead);
+    sites_.fill_row(scratch.index.data(), next[1], next[2], next[3]);
+    fill_places(scratch.next, scratch, next);
+    for (const std::int64_t place : scratch.next)
+      for (std::size_t byte = 0; byte < link_reals * sizeof(Number) + 63; byte += 64)
+        prefetch(reinterpret_cast<const char*>(links + place) + byte);
+  }
+
+  std::int64_t length() const noexcept { return geometry_.local()[0]; }
+  int lanes_of() const noexcept { return lanes_; }
+  bool trivial() const noexcept { return trivial_; }
+  int component(int number) const noexcept { return component_[static_cast<std::size_t>(number)]; }
+  const SiteIndex& sites() const noexcept { return sites_; }
+
+  /// Where the links of a row begin, from the origins of their directions. Links that another process holds: 0.
+  void fill_places(std::vector<std::int64_t>& places, Scratch& scratch, const Coordinates<4>& row) const {
+    if (order_.directions == Directions::around_odd_sites) return fill_places_around(places, scratch, row);
+    const std::int64_t half = sites_.half();
+    for (int mu = 0; mu < 4; ++mu)
+      for (std::int64_t x = 0; x < length(); ++x) {
+        const std::int64_t site = scratch.index[static_cast<std::size_t>(x)];
+        std::int64_t& place = places[static_cast<std::size_t>(mu * length() + x)];
+        switch (order_.directions) {
+        case Directions::inside:
+          place = numbers_place(site, gauge_reals, link_reals * mu);
+          break;
+        case Directions::outside:  // the array of the direction has its own origin
+          place = numbers_place(site, link_reals, 0);
+          break;
+        case Directions::in_each_half:
+          place = numbers_place(site + (site < half ? mu : 3 + mu) * half, link_reals, 0);
+          break;
+        case Directions::around_odd_sites:
+          break;  // above
+        }
+      }
+  }
+
+  /// The factors of the links of a row. @param divide  their inverses
+  void fill_factors(Scratch& scratch, const Coordinates<4>& row, bool divide) const {
+    if (trivial_) return;
+    for (int mu = 0; mu < 4; ++mu) {
+      const auto at = [&](std::int64_t x) {
+        const double factor = link_factor(order_, geometry_, {x, row[1], row[2], row[3]}, mu);
+        return divide ? 1 / factor : factor;
+      };
+      const std::array<double, 2> two{at(0), at(1)};  // signs alternate along x
+      double* factors = scratch.factor.data() + mu * length();
+      for (std::int64_t x = 0; x < length(); ++x) factors[x] = two[static_cast<std::size_t>(x & 1)];
+      factors[length() - 1] = at(length() - 1);
+    }
+  }
+
+private:
+  Coordinates<4> coordinates(std::int64_t row) const noexcept {
+    const auto& local = geometry_.local();
+    return {0, row % local[1], row / local[1] % local[2], row / (local[1] * local[2])};
+  }
+
+  std::int64_t numbers_place(std::int64_t site, int numbers, int first) const noexcept {
+    return lanes_ == 1 ? site * numbers + first : (site / lanes_ * numbers + first) * lanes_ + site % lanes_;
+  }
+
+  /// Even sites look at the odd site one step above, which has their link.
+  void fill_places_around(std::vector<std::int64_t>& places, Scratch& scratch, const Coordinates<4>& row) const {
+    for (int mu = 0; mu < 4; ++mu) {
+      const auto axis = static_cast<std::size_t>(mu);
+      const std::int64_t slot = 2 * ((mu + 1) % 4), half = sites_.half();
+      Coordinates<4> above = row;
+      bool elsewhere = false;
+      if (mu > 0 && ++above[axis] == geometry_.local()[axis]) {
+        elsewhere = geometry_.is_split(mu);
+        above[axis] = 0;
+      }
+      if (mu > 0) sites_.fill_row(scratch.above.data(), above[1], above[2], above[3]);
+      const std::int64_t* own = scratch.index.data();
+      const std::int64_t first_even = own[0] < half ? 0 : 1;
+      std::int64_t* place = places.data() + mu * length();
+      for (std::int64_t x = 1 - first_even; x < length(); x += 2) place[x] = ((own[x] - half) * 8 + slot) * link_reals;
+      for (std::int64_t x = first_even; x < length(); x += 2) {
+        const std::int64_t odd =
+            mu > 0 ? scratch.above[static_cast<std::size_t>(x)] : own[x + 1 < length() ? x + 1 : 0];
+        place[x] = elsewhere ? 0 : ((odd - half) * 8 + slot + 1) * link_reals;
+      }
+      if (mu == 0 && geometry_.is_split(0) && first_even == 1 - (length() & 1)) place[length() - 1] = 0;
+    }
+  }
+
+  const GaugeOrder& order_;
+  const Geometry4& geometry_;
+  SiteIndex sites_;
+  int lanes_;
+  bool trivial_;
+  std::array<int, gauge_reals> component_{};
+};
+
+bool begins_line(const void* address) { return (reinterpret_cast<std::uintptr_t>(address) & 63U) == 0; }
+
+/// Eight consecutive x of a row, the last eight where fewer are left.
+std::int64_t begin_of(std::int64_t octet, std::int64_t length) { return std::min(octet * side, length - side); }
+
+/// `count` numbers of every site of a row, which lie side by side in the array.
+template <int count, class Real>
+void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
+                int first) {
+  const std::int64_t* places = scratch.place.data() + first / link_reals * rows.length();
+  for (std::int64_t octet = 0; octet * side < rows.length(); ++octet) {
+    const std::int64_t x = begin_of(octet, rows.length());
+    const std::int64_t* place = places + x;
+    const double* factors = scratch.factor.data() + x;
+    double* to = row + x;
+    const bool whole_lines = begins_line(to);
+    for (const int begin : block_begins<count>) {
+      Block<double> block;
+      for (std::size_t j = 0; j < side; ++j) block[j] = load_row<double>(links + place[j] + begin);
+      transpose(block);
+      for (int k = 0; k < side; ++k) {
+        const int number = first + begin + k;
+        auto values = block[static_cast<std::size_t>(k)];
+        if (!rows.trivial()) values *= Row<double>::load(factors + number / link_reals * rows.length());
+        double* numbers = to + rows.component(number) * stride;
+        put_row(numbers, values, whole_lines);
+      }
+    }
+  }
+}
+
+/// One direction of a row of an order that keeps sites side by side.
+template <class Real>
+void load_lanes(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
+                int mu, bool zipped) {
+  for (std::int64_t x = 0; x < rows.length(); x += zipped ? 2 * side : side) {
+    const std::int64_t* place = scratch.place.data() + mu * rows.length() + x;
+    const double* factors = scratch.factor.data() + mu * rows.length() + x;
+    for (int number = 0; number < link_reals; ++number) {
+      double* to = row + rows.component(link_reals * mu + number) * stride + x;
+      auto values = load_row<double>(links + place[0] + number * rows.lanes_of());
+      if (zipped) {
+        auto [low, high] = zip(values, load_row<double>(links + place[1] + number * rows.lanes_of()));
+        if (!rows.trivial()) high *= Row<double>::load(factors + side);
+        put_row(to + side, high, begins_line(to));
+        values = low;
+      }
+      if (!rows.trivial()) values *= Row<double>::load(factors);
+      put_row(to, values, begins_line(to));
+    }
+  }
+}
+
+/// The way back, through a buffer of whole vectors: two of them where both parities are unzipped.
+template <class Real>
+void store_lanes(Real* links, const double* row, std::int64_t stride, const Rows<Real>& rows, Scratch& scratch, int mu,
+                 bool zipped) {
+  const std::int64_t lanes = rows.lanes_of(), sites = zipped ? 2 * lanes : lanes;
+  auto* buffer = reinterpret_cast<Real*>(scratch.buffer.data());
+  for (std::int64_t x = 0; x < rows.length(); x += sites) {
+    const double* factors = scratch.factor.data() + mu * rows.length() + x;
+    for (int number = 0; number < link_reals; ++number) {
+      const double* from = row + rows.component(link_reals * mu + number) * stride + x;
+      Real* to = buffer + number * lanes;
+      for (std::int64_t i = 0; i < sites; i += zipped ? 2 * side : side) {
+        prefetch(from + i + gauge_reals * stride);  // the next row
+        auto values = Row<double>::load(from + i);
+        if (!rows.trivial()) values *= Row<double>::load(factors + i);
+        if (!zipped) {
+          store_row<Real>(to + i, values);
+          continue;
+        }
+        prefetch(from + i + side + gauge_reals * stride);
+        auto others = Row<double>::load(from + i + side);
+        if (!rows.trivial()) others *= Row<double>::load(factors + i + side);
+        const auto parts = unzip(values, others);
+        store_row<Real>(to + i / 2, parts[0]);
+        store_row<Real>(to + link_reals * lanes + i / 2, parts[1]);
+      }
+    }
+    const std::int64_t* place = scratch.place.data() + mu * rows.length() + x;
+    copy_streaming(links + place[0], buffer, link_reals * lanes);
+    if (zipped) copy_streaming(links + place[1], buffer + link_reals * lanes, link_reals * lanes);
+  }
+}
+
+/// `count` numbers of every site of a row into the buffer [x][count]; `step` 2: even x first, then odd x.
+template <int count, class Real>
+void gather_sites(Real* buffer, const double* row, std::int64_t stride, const Rows<Real>& rows, const Scratch& scratch,
+                  int first, int step) {
+  const std::int64_t length = rows.length();
+  for (const int begin : block_begins<count>)
+    for (std::int64_t octet = 0; octet * side < length; ++octet) {
+      const std::int64_t x = begin_of(octet, length);
+      Block<double> block;
+      for (int k = 0; k < side; ++k) {
+        const int number = first + begin + k;
+        const double* numbers = row + x + rows.component(number) * stride;
+        prefetch(numbers + gauge_reals * stride);  // the next row
+        auto& values = block[static_cast<std::size_t>(k)];
+        values = Row<double>::load(numbers);
+        if (!rows.trivial()) values *= Row<double>::load(scratch.factor.data() + number / link_reals * length + x);
+      }
+      transpose(block);
+      for (std::int64_t j = 0; j < side; ++j) {
+        const std::int64_t at = step == 1 ? x + j : ((x + j) & 1) * (length / 2) + (x + j) / 2;
+        store_row<Real>(buffer + at * count + begin, block[static_cast<std::size_t>(j)]);
+      }
+    }
+}
+
+/// A row of sites through the buffer to its places: one piece of the whole row, or its two halves.
+template <int count, class Real>
+void store_sites(Real* links, const double* row, std::int64_t stride, const Rows<Real>& rows, Scratch& scratch,
+                 int first, const SiteOrder& order) {
+  auto* buffer = reinterpret_cast<Real*>(scratch.buffer.data());
+  const std::int64_t length = rows.length();
+  gather_sites<count>(buffer, row, stride, rows, scratch, first, order.sites == Sites::even_odd ? 2 : 1);
+  const std::int64_t* place = scratch.place.data() + first / link_reals * length;
+  if (order.sites == Sites::lexicographic) return copy_streaming(links + place[0], buffer, length * count);
+  const std::int64_t half = length / 2;
+  copy_streaming(links + place[0], buffer, half * count);
+  copy_streaming(links + place[order.sites == Sites::even_odd ? 1 : half], buffer + half * count, half * count);
+}
+
+/// The eight links of every odd site of a row of openQCD.
+template <class Real>
+void store_around(Real* links, const GaugeField& u, const Rows<Real>& rows, Scratch& scratch, const Coordinates<4>& x,
+                  const GaugeOrder& order) {
+  constexpr int site_numbers = 8 * link_reals;
+  const Geometry4& geometry = u.geometry();
+  const std::int64_t stride = u.field().component_stride(), length = rows.length();
+  auto* buffer = reinterpret_cast<Real*>(scratch.buffer.data());
+  const std::int64_t odd = scratch.index[0] >= rows.sites().half() ? 0 : 1;  // the first odd site of the row
+  for (int slot = 0; slot < 8; ++slot) {
+    const int mu = (slot / 2 + 3) % 4;
+    const auto axis = static_cast<std::size_t>(mu);
+    Coordinates<4> from = x;
+    if (slot % 2 == 1) --from[axis];
+    // Of the ghosts only those of other processes are read.
+    const bool wraps = from[axis] < 0 && !geometry.is_split(mu);
+    if (wraps && mu != 0) from[axis] += geometry.local()[axis];
+    const double* row = u.field().data() + u.link_offset(from, mu);
+    if (!rows.trivial())
+      for (std::int64_t i = 0; i < length; ++i)
+        scratch.factor[static_cast<std::size_t>(i)] =
+            link_factor(order, geometry, {from[0] + i, from[1], from[2], from[3]}, mu);
+    for (std::int64_t octet = 0; octet * side < length; ++octet) {
+      const std::int64_t begin_x = begin_of(octet, length);
+      const auto factor = Row<double>::load(scratch.factor.data() + begin_x);
+      for (const int begin : block_begins<link_reals>) {
+        Block<double> block;
+        for (int k = 0; k < side; ++k) {
+          const double* numbers = row + begin_x + (rows.component(begin + k) - rows.component(0)) * stride;
+          auto& values = block[static_cast<std::size_t>(k)];
+          prefetch(numbers + gauge_reals * stride);  // the next row
+          values = Row<double>::load(numbers);
+          if (wraps && mu == 0 && begin_x == 0) values.set(0, numbers[length]);
+          if (!rows.trivial()) values *= factor;
+        }
+        transpose(block);
+        for (std::int64_t j = 0; j < side; ++j)
+          if (((begin_x + j) & 1) == odd)
+            store_row<Real>(buffer + (begin_x + j) / 2 * site_numbers + slot * link_reals + begin,
+                            block[static_cast<std::size_t>(j)]);
+      }
+    }
+  }
+  for (std::int64_t i = odd; i < length; i += 2)
+    copy_streaming(links + (scratch.index[static_cast<std::size_t>(i)] - rows.sites().half()) * site_numbers,
+                   buffer + i / 2 * site_numbers, site_numbers);
+}
+
+}  // namespace
+
+bool suits_packs(const SiteOrder& order, const Geometry4& geometry, std::size_t number_bytes) {
+  return geometry.local()[0] >= side && (lanes(order, number_bytes) == 1 || lanes(order, number_bytes) % side == 0);
+}
+
+template <class Real>
+void load_rows(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order) {
+  const Rows<Real> rows(order, u.geometry());
+  const std::int64_t stride = u.field().component_stride();
+  rows.for_each_row([&](const Coordinates<4>& x, Scratch& scratch) {
+    double* row = u.field().data() + u.link_offset(x, 0);
+    rows.fill_factors(scratch, x, true);
+    // Neighbours in a row are far apart in openQCD's array: the hardware does not foresee them.
+    if (order.directions == Directions::around_odd_sites)
+      rows.look_ahead(links[0], scratch, x);
+    else
+      rows.fill_places(scratch.place, scratch, x);
+    if (order.directions == Directions::inside && rows.lanes_of() == 1)
+      return load_sites<gauge_reals>(row, stride, links[0], rows, scratch, 0);
+    for (int mu = 0; mu < 4; ++mu) {
+      const Real* of_direction = links[static_cast<std::size_t>(mu)];
+      if (rows.lanes_of() == 1)
+        load_sites<link_reals>(row, stride, of_direction, rows, scratch, link_reals * mu);
+      else
+        load_lanes(row, stride, of_direction, rows, scratch, mu, order.sites.sites == Sites::even_odd);
+    }
+  });
+}
+
+template <class Real>
+void store_rows(const std::array<Real*, 4>& links, const GaugeField& u, const GaugeOrder& order) {
+  const Rows<Real> rows(order, u.geometry());
+  const std::int64_t stride = u.field().component_stride();
+  rows.for_each_row([&](const Coordinates<4>& x, Scratch& scratch) {
+    if (order.directions == Directions::around_odd_sites) return store_around(links[0], u, rows, scratch, x, order);
+    const double* row = u.field().data() + u.link_offset(x, 0);
+    rows.fill_factors(scratch, x, false);
+    rows.fill_places(scratch.place, scratch, x);
+    if (order.directions == Directions::inside && rows.lanes_of() == 1)
+      return store_sites<gauge_reals>(links[0], row, stride, rows, scratch, 0, order.sites);
+    for (int mu = 0; mu < 4; ++mu) {
+      Real* of_direction = links[static_cast<std::size_t>(mu)];
+      if (rows.lanes_of() == 1)
+        store_sites<link_reals>(of_direction, row, stride, rows, scratch, link_reals * mu, order.sites);
+      else
+        store_lanes(of_direction, row, stride, rows, scratch, mu, order.sites.sites == Sites::even_odd);
+    }
+  });
+}
+
+template void load_rows(GaugeField&, const std::array<const float*, 4>&, const GaugeOrder&);
+template void load_rows(GaugeField&, const std::array<const double*, 4>&, const GaugeOrder&);
+template void store_rows(const std::array<float*, 4>&, const GaugeField&, const GaugeOrder&);
+template void store_rows(const std::array<double*, 4>&, const GaugeField&, const GaugeOrder&);
+
+}  // namespace halocline::qcd::order::detail

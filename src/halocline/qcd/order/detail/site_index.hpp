@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The place of a site among the local sites, from tables for each axis.
+///
+/// Every order of order.hpp has the form index = floor(sum halved[axis][x] / 2) + sum added[axis][x] + parity V/2. Only
+/// openQCD's order needs the first part: in its blocks the sites of one parity are every second one. offset.hpp has the
+/// formulas; a test compares both.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "halocline/qcd/order/order.hpp"
+
+namespace halocline::qcd::order::detail {
+
+class SiteIndex {
+public:
+  SiteIndex(const SiteOrder& order, const lattice::Geometry4& geometry);
+
+  std::int64_t operator()(const lattice::Coordinates<4>& x) const noexcept {
+    std::int64_t halves = 0, index = parity_of(x) * half_;
+    for (std::size_t axis = 0; axis < 4; ++axis) {
+      const Part& part = parts_[axis][static_cast<std::size_t>(x[axis])];
+      halves += part.halved;
+      index += part.added;
+    }
+    return index + halves / 2;
+  }
+
+  /// The indices of a row of x: of the sites (0 ... X-1, y, z, t).
+  void fill_row(std::int64_t* indices, std::int64_t y, std::int64_t z, std::int64_t t) const noexcept {
+    std::int64_t halves = 0, base = 0;
+    const std::array<std::int64_t, 3> rest{y, z, t};
+    for (std::size_t axis = 1; axis < 4; ++axis) {
+      const Part& part = parts_[axis][static_cast<std::size_t>(rest[axis - 1])];
+      halves += part.halved;
+      base += part.added;
+    }
+    const std::array<std::int64_t, 2> begin{base + parity_of({0, y, z, t}) * half_,
+                                            base + parity_of({1, y, z, t}) * half_};
+    const std::vector<Part>& along = parts_[0];
+    for (std::size_t x = 0; x < along.size(); ++x)
+      indices[x] = begin[x & 1] + along[x].added + (halves + along[x].halved) / 2;
+  }
+
+  std::int64_t half() const noexcept { return half_volume_; }
+
+private:
+  struct Part {
+    std::int64_t halved = 0, added = 0;
+  };
+
+  std::int64_t parity_of(const lattice::Coordinates<4>& x) const noexcept {
+    return (x[0] + x[1] + x[2] + x[3] + origin_) & 1;
+  }
+
+  std::array<std::vector<Part>, 4> parts_;
+  std::int64_t half_volume_ = 0;
+  std::int64_t half_ = 0;  ///< distance of the odd sites from the even ones; 0 for orders without parities
+  std::int64_t origin_ = 0;
+};
+
+}  // namespace halocline::qcd::order::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Blocks of eight by eight numbers, transposed in registers, and stores that bypass the caches.
+///
+/// Both layouts of a reordering keep some numbers side by side: one the numbers of a site, the other the same number of
+/// several sites. Eight loads, a transposition in three rounds of eight shuffles, and eight stores move 64 numbers. So
+/// memory is read and written in whole lines, and no number is handled alone.
+///
+/// A copy of a large array is limited by memory. A plain store first reads the line that it overwrites, a third of all
+/// traffic. Streaming stores avoid this, for whole lines only: `copy_streaming` moves a finished piece from a small
+/// buffer to its place.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "halocline/core/device.hpp"
+#include "halocline/core/pack.hpp"
+
+namespace halocline::qcd::order::detail {
+
+/// Numbers of a block along each side.
+inline constexpr int side = 8;
+
+template <class T>
+using Row = core::Pack<T, side>;
+template <class T>
+using Block = std::array<Row<T>, side>;
+
+/// Lanes of a and b, whose groups of `chunk` lanes alternate: the lower groups of both, or the upper ones.
+template <int chunk, bool upper, class T>
+HALOCLINE_INLINE Row<T> interleave_groups(const Row<T>& a, const Row<T>& b) {
+  constexpr auto from = [](std::size_t lane) {
+    const int l = static_cast<int>(lane);
+    const bool of_b = (l & chunk) != 0;
+    return (of_b ? side : 0) + (upper ? (l | chunk) : (l & ~chunk));
+  };
+  return [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+    return Row<T>(__builtin_shufflevector(a.v, b.v, from(i)...));
+  }(std::make_index_sequence<side>{});
+}
+
+template <int chunk, class T>
+HALOCLINE_INLINE void transpose_round(Block<T>& block) {
+  for (std::size_t i = 0; i < side; ++i)
+    if ((i & chunk) == 0) {
+      const Row<T> low = interleave_groups<chunk, false>(block[i], block[i + chunk]);
+      block[i + chunk] = interleave_groups<chunk, true>(block[i], block[i + chunk]);
+      block[i] = low;
+    }
+}
+
+/// Lane j of row i becomes lane i of row j.
+template <class T>
+HALOCLINE_INLINE void transpose(Block<T>& block) {
+  transpose_round<1>(block);
+  transpose_round<2>(block);
+  transpose_round<4>(block);
+}
+
+/// Eight numbers, rounded or widened.
+template <class T, class Real>
+HALOCLINE_INLINE Row<T> load_row(const Real* from) {
+  const auto row = Row<Real>::load(from);
+  if constexpr (std::is_same_v<T, Real>)
+    return row;
+  else
+    return core::convert<T>(row);
+}
+template <class Real, class T>
+HALOCLINE_INLINE void store_row(Real* to, const Row<T>& row) {
+  if constexpr (std::is_same_v<T, Real>)
+    row.store(to);
+  else
+    core::convert<Real>(row).store(to);
+}
+
+/// Asks for a line that will be read soon, about a row later.
+inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
+
+/// Eight numbers to memory; `streaming`: past the caches, where they are a whole line.
+template <class T>
+HALOCLINE_INLINE void put_row(T* to, const Row<T>& row, bool streaming) {
+  if (streaming)
+    core::stream(to, row);
+  else
+    row.store(to);
+}
+
+/// a0 b0 a1 b1 ... : the numbers of two rows in turn.
+template <class T>
+HALOCLINE_INLINE std::array<Row<T>, 2> zip(const Row<T>& a, const Row<T>& b) {
+  return {Row<T>(__builtin_shufflevector(a.v, b.v, 0, 8, 1, 9, 2, 10, 3, 11)),
+          Row<T>(__builtin_shufflevector(a.v, b.v, 4, 12, 5, 13, 6, 14, 7, 15))};
+}
+/// The inverse: numbers with even and with odd places of sixteen.
+template <class T>
+HALOCLINE_INLINE std::array<Row<T>, 2> unzip(const Row<T>& low, const Row<T>& high) {
+  return {Row<T>(__builtin_shufflevector(low.v, high.v, 0, 2, 4, 6, 8, 10, 12, 14)),
+          Row<T>(__builtin_shufflevector(low.v, high.v, 1, 3, 5, 7, 9, 11, 13, 15))};
+}
+
+/// Copies `count` numbers, whole cache lines with streaming stores. Readers in other threads need fence_streams()
+/// first.
+template <class T>
+void copy_streaming(T* to, const T* from, std::int64_t count) {
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  using Line = core::Pack<T, static_cast<int>(line)>;
+  const auto past = static_cast<std::int64_t>((reinterpret_cast<std::uintptr_t>(to) & 63U) / sizeof(T));
+  std::int64_t i = std::min((line - past) % line, count);
+  std::memcpy(to, from, static_cast<std::size_t>(i) * sizeof(T));
+  for (; i + line <= count; i += line) core::stream(to + i, Line::load(from + i));
+  std::memcpy(to + i, from + i, static_cast<std::size_t>(count - i) * sizeof(T));
+}
+
+}  // namespace halocline::qcd::order::detail
