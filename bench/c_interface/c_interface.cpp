@@ -3,8 +3,8 @@
 // What a call through the C interface costs beside the C++ one. Run: ./c_interface X Y Z T [pairs]
 //
 // Both solve the same system with the same method, in turns: C++, C with canonical arrays, C with arrays in another
-// order. A pair gives a ratio, and the median of the ratios is printed, with the quartiles. The C functions are those of
-// libhalocline.so where it is installed, as a host program has them. The solutions must have equal bits.
+// order. A pair gives a ratio, and the median of the ratios is printed, with the quartiles. The C functions are those
+// of libhalocline.so where it is installed, as a host program has them. The solutions must have equal bits.
 
 #include <halocline/comm/group/world.hpp>
 #include <halocline/core/error.hpp>
@@ -125,7 +125,8 @@ void report(const char* what, int pairs, const std::function<void()>& first, con
 
 int main(int argc, char** argv) {
   std::array<std::int64_t, 4> extents{8, 8, 8, 8};
-  for (int axis = 0; axis < 4 && axis + 1 < argc; ++axis) extents[static_cast<std::size_t>(axis)] = std::atoll(argv[axis + 1]);
+  for (int axis = 0; axis < 4 && axis + 1 < argc; ++axis)
+    extents[static_cast<std::size_t>(axis)] = std::atoll(argv[axis + 1]);
   const int pairs = argc > 5 ? std::atoi(argv[5]) : 31;
   if (pairs < 1) return 2;
   try {

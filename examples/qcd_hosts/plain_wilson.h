@@ -24,7 +24,7 @@ typedef struct host_fields {
   ptrdiff_t link_imaginary;  ///< from the real to the imaginary part
   size_t (*spinor)(const struct host_fields* host, const int* x, int spin, int colour);  ///< place of the real part
   ptrdiff_t spinor_imaginary;
-  double boundary[4];        ///< of quarks, where the links do not have it
+  double boundary[4];  ///< of quarks, where the links do not have it
   void* data;
 } host_fields;
 
@@ -56,8 +56,7 @@ static double complex plain_wilson(const host_fields* host, double mass, const d
       const int crosses = sign > 0 ? x[mu] == extent - 1 : x[mu] == 0;
       const gamma_matrix* g = &host->gamma[mu];
       for (int c = 0; c < 3; ++c) {
-        const double complex u =
-            sign > 0 ? host_link(host, x, mu, colour, c) : conj(host_link(host, y, mu, c, colour));
+        const double complex u = sign > 0 ? host_link(host, x, mu, colour, c) : conj(host_link(host, y, mu, c, colour));
         const double complex projected =
             host_spinor(host, psi, y, spin, c) -
             sign * power_of_i(g->power[spin]) * host_spinor(host, psi, y, g->column[spin], c);

@@ -21,20 +21,20 @@
 #include "plain_wilson.h"
 
 typedef struct gauge_parameters {
-  int local[4];               ///< sites of this process
+  int local[4];  ///< sites of this process
   double anisotropy;
-  int antiperiodic_t;         ///< the links of the last time slice carry -1
+  int antiperiodic_t;  ///< the links of the last time slice carry -1
 } gauge_parameters;
 
 typedef struct invert_parameters {
   double kappa;
-  const char* inverter;       ///< "cg", "bicgstab", ...
+  const char* inverter;  ///< "cg", "bicgstab", ...
   double tol;
   int maxiter;
-  int kappa_normalization;    ///< solve 2 kappa D x = b in the place of D x = b
-  int iter;                   ///< result: iterations
-  double true_res;            ///< result
-  double secs;                ///< result
+  int kappa_normalization;  ///< solve 2 kappa D x = b in the place of D x = b
+  int iter;                 ///< result: iterations
+  double true_res;          ///< result
+  double secs;              ///< result
 } invert_parameters;
 
 typedef struct library {

@@ -176,8 +176,8 @@ int main(void) {
     residual = plain_residual(&host, 1 / (2 * s.kappa) - 4, x, b);
   }
   if (rank == 0)
-    printf("iterations %d, residual by the %s %.1e: %s\n", iterations, size == 1 ? "host's operator" : "report", residual,
-           residual < 1e-9 ? "right" : "wrong");
+    printf("iterations %d, residual by the %s %.1e: %s\n", iterations, size == 1 ? "host's operator" : "report",
+           residual, residual < 1e-9 ? "right" : "wrong");
 
   free(x);
   free(b);

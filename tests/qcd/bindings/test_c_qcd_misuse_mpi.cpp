@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -209,6 +210,99 @@ TEST_CASE("c qcd: impossible lattices, actions and solvers are refused with a se
   refused(halocline_solver_create(on.gauge, nullptr, nullptr, &solver), "NULL given for `action`");
   refused(halocline_solver_create(on.gauge, &action, nullptr, nullptr), "NULL given for `solver`");
   CHECK(solver == nullptr);
+}
+
+TEST_CASE("c qcd: parameters of random numbers and names are a solver or a sentence, the same on every rank") {
+  const CLattice on(comm::world());
+  std::mt19937_64 engine(11);  // the same on every rank
+  const auto any = [&](int below) { return static_cast<int>(engine() % static_cast<unsigned>(below)); };
+  const std::array<double, 8> reals{
+      0, -1, 1, 1e300, -1e-300, 0.3, std::nan(""), std::numeric_limits<double>::infinity()};
+  const std::array<int, 8> integers{
+      0, -1, 1, 3, 8, 100000, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
+  const std::array<const char*, 14> names{"",     nullptr, "wilson", "domain-wall", "hisq",   "cg",       "schwarz",
+                                          "half", "float", "quda",   "double",      "minres", "\xff\xfe", "auto"};
+  const auto real = [&] { return reals[static_cast<std::size_t>(any(8))]; };
+  const auto integer = [&] { return integers[static_cast<std::size_t>(any(8))]; };
+  const auto name = [&] { return names[static_cast<std::size_t>(any(14))]; };
+  int made = 0, not_made = 0;
+  for (int round = 0; round < 300; ++round) {
+    auto action = on.action();
+    auto parameters = CLattice::parameters(round % 2 == 0 ? "bicgstab" : "auto");
+    for (int changes = 1 + any(2); changes > 0; --changes) switch (any(18)) {
+      case 0:
+        action.kind = name();
+        break;
+      case 1:
+        action.mass = real();
+        break;
+      case 2:
+        action.csw = real();
+        break;
+      case 3:
+        action.boundary[any(4)][any(2)] = real();
+        break;
+      case 4:
+        action.xi0 = real();
+        break;
+      case 5:
+        action.mu = real();
+        break;
+      case 6:
+        action.ls = integer();
+        break;
+      case 7:
+        action.struct_size = static_cast<std::size_t>(integer());
+        break;
+      case 8:
+        action.u0 = real();
+        break;
+      case 9:
+        parameters.kind = name();
+        break;
+      case 10:
+        parameters.precision = name();
+        break;
+      case 11:
+        parameters.tolerance = real();
+        break;
+      case 12:
+        parameters.max_iterations = integer();
+        break;
+      case 13:
+        parameters.restart_length = integer();
+        break;
+      case 14:
+        parameters.nsap = integer();
+        break;
+      case 15:
+        parameters.domain_storage = name();
+        break;
+      case 16:
+        parameters.domains[any(4)] = integer();
+        break;
+      default:
+        parameters.right_hand_sides = integer();
+        break;
+      }
+    halocline_solver* solver = nullptr;
+    const int status = halocline_solver_create(on.gauge, &action, &parameters, &solver);
+    CAPTURE(round);
+    if (status == HALOCLINE_OK) {
+      ++made;
+      CHECK(solver != nullptr);
+    } else {
+      ++not_made;
+      CHECK_MESSAGE(status == HALOCLINE_INVALID_ARGUMENT, halocline_last_error());
+      CHECK(solver == nullptr);
+      CHECK(std::string(halocline_last_error()).size() > 20);
+    }
+    halocline_solver_destroy(solver);
+  }
+  CHECK(made > 20);
+  CHECK(not_made > 100);
+  double plaquette = 0;
+  CHECK(halocline_gauge_plaquette(on.gauge, &plaquette) == HALOCLINE_OK);
 }
 
 TEST_CASE("c qcd: what is not there yet is refused") {
