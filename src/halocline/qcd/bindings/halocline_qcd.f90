@@ -567,8 +567,7 @@ contains
     if (present(momentum)) n = momentum
     other = self%handle
     if (present(antiquark)) other = antiquark%handle
-    call finish(c_meson(self%handle, other, c_string(channel), n, values, 2 * size(values, kind=c_size_t)), ierr, &
-                errmsg)
+    call finish(c_meson(self%handle, other, c_string(channel), n, values, 2_c_size_t * size(values)), ierr, errmsg)
   end subroutine
 
   !> The proton, with `self` the up quark.
