@@ -185,12 +185,16 @@ TEST_CASE("c qcd: D (M^-1 b) = b in another order, basis and precision") {
 
 TEST_CASE("c qcd: every action is inverted, and D-dagger is the adjoint of D") {
   const CLattice on(comm::world());
+  std::array<std::int64_t, 4> local{};
+  REQUIRE(halocline_lattice_geometry(on.lattice, nullptr, local.data(), nullptr, nullptr) == HALOCLINE_OK);
+  const bool thin = *std::ranges::min_element(local) < 3;
   std::vector<double> mobius(16);
   for (std::size_t s = 0; s < 8; ++s) mobius[2 * s] = 1.5;
   for (const char* kind : {"wilson", "wilson-clover", "twisted-clover", "twisted-doublet", "domain-wall", "mobius",
                            "one-link", "asqtad", "hisq"}) {
-    CAPTURE(kind);
     const std::string name = kind;
+    CAPTURE(name);
+    if ((name == "asqtad" || name == "hisq") && thin) continue;  // their steps of three sites leave the neighbour's box
     auto action = on.action(kind, 0.3, name == "wilson-clover" || name.starts_with("twisted") ? 1 : 0);
     if (name.starts_with("twisted")) action.mu = 0.2;
     if (name == "twisted-doublet") action.epsilon = 0.1;
