@@ -68,6 +68,8 @@ public:
   const Coordinates<4>& tile() const noexcept { return tile_; }    ///< lanes along each axis
   const Coordinates<4>& outer() const noexcept { return outer_; }  ///< tiles along each axis, both parities
   int lanes() const noexcept { return lanes_; }
+  /// Tiles along each axis into which a tile of the whole layout is split; 1 if it is not.
+  const Coordinates<4>& parts() const noexcept { return parts_; }
   std::int64_t tiles() const noexcept { return tiles_; }  ///< number of tiles of each parity
 
   TileSite locate(const Coordinates<4>& local) const noexcept;

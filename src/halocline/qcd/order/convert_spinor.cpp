@@ -3,6 +3,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/order/convert.hpp"
+#include "halocline/qcd/order/detail/spinor_tiles.hpp"
 #include "halocline/qcd/order/reference.hpp"
 
 namespace halocline::qcd::order {
@@ -33,14 +34,20 @@ template <class T, class Real>
 void load(SpinorField<T>& psi, int column, std::span<const Real> spinor, const SpinorOrder& order) {
   require_column(psi, column);
   require(spinor.size(), psi.reals_per_site(), "a spinor", order.sites, psi.layout().geometry(), sizeof(Real));
-  reference::load(psi, column, spinor.data(), order);
+  if (detail::suits_packs(psi))
+    detail::load_tiles(psi, column, spinor.data(), order);
+  else
+    reference::load(psi, column, spinor.data(), order);
 }
 
 template <class T, class Real>
 void store(std::span<Real> spinor, const SpinorField<T>& psi, int column, const SpinorOrder& order) {
   require_column(psi, column);
   require(spinor.size(), psi.reals_per_site(), "a spinor", order.sites, psi.layout().geometry(), sizeof(Real));
-  reference::store(spinor.data(), psi, column, order);
+  if (detail::suits_packs(psi))
+    detail::store_tiles(spinor.data(), psi, column, order);
+  else
+    reference::store(spinor.data(), psi, column, order);
 }
 
 template <class Real>

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/order/detail/spinor_tiles.hpp"
+
+#include <vector>
+
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/qcd/order/detail/rotation.hpp"
+#include "halocline/qcd/order/detail/site_index.hpp"
+#include "halocline/qcd/order/detail/transpose.hpp"
+
+namespace halocline::qcd::order::detail {
+namespace {
+
+using lattice::Coordinates;
+using lattice::TileLayout;
+
+constexpr int most_lanes = TileLayout::max_lanes;
+
+/// Tiles of one part of a split layout, side by side along x: the same outer y z t.
+class TileRow {
+public:
+  TileRow(const TileLayout& layout, const SiteIndex& sites) : layout_(&layout), sites_(&sites) {
+    const std::int64_t length = layout.geometry().local()[0];
+    for (int lane = 0; lane < layout.lanes(); ++lane) {
+      const Coordinates<4> at = layout.lane_coordinates(lane);
+      lane_[static_cast<std::size_t>(lane)] = at;
+      // Lanes along x share the row that the first of them fills.
+      begin_[static_cast<std::size_t>(lane)] =
+          layout.lane_index({0, at[1], at[2], at[3]}) * length + layout.outer()[0] * at[0];
+    }
+    indices_.resize(static_cast<std::size_t>(layout.lanes() * length));
+  }
+
+  /// Fills in the places of all sites of the row. @param first  outer coordinates of its first tile
+  void move_to(const Coordinates<4>& first) {
+    first_ = first;
+    const auto& extent = layout_->outer();
+    const std::int64_t length = layout_->geometry().local()[0];
+    for (int lane = 0; lane < layout_->lanes(); ++lane) {
+      const Coordinates<4>& at = lane_[static_cast<std::size_t>(lane)];
+      if (at[0] == 0)
+        sites_->fill_row(indices_.data() + lane * length, first[1] + extent[1] * at[1], first[2] + extent[2] * at[2],
+                         first[3] + extent[3] * at[3]);
+    }
+  }
+
+  /// Where the site of a lane and a tile is in the array; x counts from the first tile.
+  std::int64_t index(int lane, std::int64_t x) const {
+    return indices_[static_cast<std::size_t>(begin_[static_cast<std::size_t>(lane)] + first_[0] + x)];
+  }
+
+  int parity(std::int64_t x) const { return layout_->parity_of(at(x)); }
+  std::int64_t tile(std::int64_t x) const { return layout_->tile_index(at(x)); }
+
+private:
+  Coordinates<4> at(std::int64_t x) const { return {first_[0] + x, first_[1], first_[2], first_[3]}; }
+
+  const TileLayout* layout_;
+  const SiteIndex* sites_;
+  std::array<Coordinates<4>, most_lanes> lane_{};
+  std::array<std::int64_t, most_lanes> begin_{};  ///< of the lane in indices_
+  std::vector<std::int64_t> indices_;             ///< [lane][x]
+  Coordinates<4> first_{};
+};
+
+/// Tiles of a row, both parities.
+std::int64_t row_length(const TileLayout& layout) { return layout.outer()[0] / layout.parts()[0]; }
+
+/// Rows that lie in memory tile by tile in turn: those of the parts of a split layout.
+using Strands = std::vector<TileRow>;
+
+/// Calls work(strands, strands that come next, buffer of eight tiles) for all rows; threads share them.
+template <class T, class Work>
+void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& work) {
+  const SiteIndex sites(order, layout.geometry());
+  const std::int64_t parts = lattice::product<4>(layout.parts());
+  const std::int64_t row_tiles = parts * row_length(layout) / 2;  // of each parity
+  const std::int64_t rows = layout.tiles() / row_tiles;
+  const auto move = [&](Strands& strands, std::int64_t row) {
+    for (std::int64_t part = 0; part < parts; ++part) {
+      auto first = layout.outer_coordinates(0, row * row_tiles + part);
+      first[0] -= first[0] % 2;
+      strands[static_cast<std::size_t>(part)].move_to(first);
+    }
+  };
+#pragma omp parallel
+  {
+    Strands strands(static_cast<std::size_t>(parts), TileRow(layout, sites)), next = strands;
+    core::AlignedArray<T> buffer(std::int64_t{side} * spinor_reals * layout.lanes());
+    std::int64_t ahead = -1;
+#pragma omp for schedule(static)
+    for (std::int64_t row = 0; row < rows; ++row) {
+      if (ahead == row)
+        std::swap(strands, next);
+      else
+        move(strands, row);
+      ahead = row + 1 < rows ? row + 1 : 0;
+      move(next, ahead);
+      work(strands, next, buffer.data());
+    }
+    core::fence_streams();
+  }
+}
+
+/// [number][lane] of one tile: out from in, renumbered and rotated.
+template <class T, int lanes>
+void rotate_tile(T* out, const T* in, const Rotation& rotation, bool streaming) {
+  constexpr int width = lanes * int{sizeof(T)} >= 64 ? 64 / int{sizeof(T)} : lanes;
+  using Part = core::Pack<T, width>;
+  for (int number = 0; number < spinor_reals; ++number) {
+    const Term& term = rotation.terms[static_cast<std::size_t>(number)];
+    for (int lane = 0; lane < lanes; lane += width) {
+      auto value = Part::load(in + term.of[0] * lanes + lane);
+      if (!rotation.plain) {
+        value *= Part(static_cast<T>(term.factor[0]));
+        if (rotation.sums) value += Part(static_cast<T>(term.factor[1])) * Part::load(in + term.of[1] * lanes + lane);
+      }
+      if (streaming)
+        core::stream(out + number * lanes + lane, value);
+      else
+        value.store(out + number * lanes + lane);
+    }
+  }
+}
+
+/// Sites whose numbers lie side by side, into [number][lane].
+template <class T, int lanes, class Real>
+void gather_sites(T* tile, const Real* spinor, const TileRow& row, std::int64_t x) {
+  for (int lane = 0; lane < lanes; lane += side) {
+    std::array<const Real*, side> site;
+    for (int j = 0; j < side; ++j) site[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, x);
+    for (int begin = 0; begin < spinor_reals; begin += side) {
+      Block<T> block;
+      for (std::size_t j = 0; j < side; ++j) block[j] = load_row<T>(site[j] + begin);
+      transpose(block);
+      for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)].store(tile + (begin + k) * lanes + lane);
+    }
+  }
+}
+
+/// [number][lane] into the numbers of sites: of lane j at sites[j].
+template <class T, int lanes, class Real>
+void scatter_sites(const std::array<Real*, lanes>& sites, const T* tile, bool streaming) {
+  for (int lane = 0; lane < lanes; lane += side)
+    for (int begin = 0; begin < spinor_reals; begin += side) {
+      Block<T> block;
+      for (int k = 0; k < side; ++k)
+        block[static_cast<std::size_t>(k)] = Row<T>::load(tile + (begin + k) * lanes + lane);
+      transpose(block);
+      for (int j = 0; j < side; ++j) {
+        Real* to = sites[static_cast<std::size_t>(lane + j)] + begin;
+        if constexpr (std::is_same_v<T, Real>)
+          put_row(to, block[static_cast<std::size_t>(j)], streaming);
+        else
+          put_row(to, core::convert<Real>(block[static_cast<std::size_t>(j)]), streaming);
+      }
+    }
+}
+
+/// `count` tiles from x on whose sites of one lane follow each other in the array: whole lines of it, through
+/// a small buffer.
+template <class T, int lanes, class Real>
+void scatter_runs(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, int count) {
+  constexpr int most = 2;
+  alignas(64) std::array<Real, most * lanes * spinor_reals> runs;
+  for (int i = 0; i < count; ++i) {
+    std::array<Real*, lanes> sites;
+    for (int lane = 0; lane < lanes; ++lane)
+      sites[static_cast<std::size_t>(lane)] = runs.data() + (lane * most + i) * spinor_reals;
+    scatter_sites<T, lanes>(sites, tiles + i * spinor_reals * lanes, false);
+  }
+  for (int lane = 0; lane < lanes; ++lane)
+    copy_streaming(spinor + spinor_reals * row.index(lane, x), runs.data() + lane * most * spinor_reals,
+                   count * spinor_reals);
+}
+
+/// Asks for the sites of a tile of a row.
+template <class Real>
+void ask_for(const Real* spinor, const TileRow& row, int lanes, std::int64_t x, std::int64_t side_by_side) {
+  const auto ask = [](const Real* from, int numbers) {
+    for (std::size_t byte = 0; byte < static_cast<std::size_t>(numbers) * sizeof(Real); byte += 64)
+      prefetch(reinterpret_cast<const char*>(from) + byte);
+  };
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::int64_t index = row.index(lane, x);
+    if (side_by_side == 1)
+      ask(spinor + spinor_reals * index, spinor_reals);
+    else
+      for (int number = 0; number < spinor_reals; ++number)
+        ask(spinor + (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side, side);
+  }
+}
+
+/// The number `number` of eight sites that lie side by side, the first of them at `index`.
+std::int64_t place_of(std::int64_t index, int number, std::int64_t side_by_side) {
+  return (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side;
+}
+
+/// One tile of an order whose sites lie side by side, where no eight tiles have them so: number by number.
+template <class T, int lanes, class Real>
+void gather_numbers(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
+  for (int lane = 0; lane < lanes; ++lane) {
+    const Real* from = spinor + place_of(row.index(lane, x), 0, side_by_side);
+    for (int number = 0; number < spinor_reals; ++number)
+      tile[number * lanes + lane] = static_cast<T>(from[number * side_by_side]);
+  }
+}
+
+template <class T, int lanes, class Real>
+void scatter_numbers(Real* spinor, const T* tile, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
+  for (int lane = 0; lane < lanes; ++lane) {
+    Real* to = spinor + place_of(row.index(lane, x), 0, side_by_side);
+    for (int number = 0; number < spinor_reals; ++number)
+      to[number * side_by_side] = static_cast<Real>(tile[number * lanes + lane]);
+  }
+}
+
+/// Eight tiles at x, x + step, ...: their sites of one lane lie side by side. Into [tile][number][lane].
+template <class T, int lanes, class Real>
+void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
+  for (int lane = 0; lane < lanes; lane += side)
+    for (int number = 0; number < spinor_reals; ++number) {
+      Block<T> block;
+      for (int j = 0; j < side; ++j)
+        block[static_cast<std::size_t>(j)] =
+            load_row<T>(spinor + place_of(row.index(lane + j, x), number, side_by_side));
+      transpose(block);
+      for (int k = 0; k < side; ++k)
+        block[static_cast<std::size_t>(k)].store(tiles + (k * spinor_reals + number) * lanes + lane);
+    }
+}
+
+template <class T, int lanes, class Real>
+void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
+  for (int lane = 0; lane < lanes; lane += side)
+    for (int number = 0; number < spinor_reals; ++number) {
+      Block<T> block;
+      for (int k = 0; k < side; ++k)
+        block[static_cast<std::size_t>(k)] = Row<T>::load(tiles + (k * spinor_reals + number) * lanes + lane);
+      transpose(block);
+      for (int j = 0; j < side; ++j)
+        store_row<Real>(spinor + place_of(row.index(lane + j, x), number, side_by_side),
+                        block[static_cast<std::size_t>(j)]);
+    }
+}
+
+/// Tiles whose sites of one lane follow each other in the array.
+struct Grouping {
+  int count = 1;
+  std::int64_t step = 1;  ///< along x
+};
+
+/// @param wanted  8 where sites lie side by side, 2 where a group fills whole lines; 1 if the order has no such groups
+template <class T>
+Grouping grouping(const SpinorField<T>& psi, const SiteOrder& order, int wanted) {
+  const bool by_parity = order.sites == Sites::even_odd;
+  if (wanted == 1 || order.sites == Sites::cache_blocks) return {};
+  if (psi.subset() != lattice::Subset::full && !by_parity) return {};
+  // Whole groups must be in each half of a row, unless lanes or parts along x share the halves, and in each parity.
+  const std::int64_t length = row_length(psi.layout());
+  const bool halved = by_parity || (order.sites == Sites::halves_of_x && length == psi.layout().geometry().local()[0]);
+  if ((halved ? length / 2 : length) % wanted != 0) return {};
+  return {wanted, by_parity ? 2 : 1};
+}
+
+/// Calls work(first x) for every group of a row that the field holds.
+template <class T, class Work>
+void for_each_group(const SpinorField<T>& psi, const TileRow& row, const Grouping& group, const Work& work) {
+  const std::int64_t length = row_length(psi.layout());
+  for (std::int64_t begin = 0; begin < length; begin += group.count * group.step)
+    for (std::int64_t x = begin; x < begin + group.step; ++x)
+      if (psi.subset() == lattice::Subset::full || static_cast<int>(psi.subset()) == row.parity(x)) work(x);
+}
+
+template <class T, int lanes, class Real>
+void load_with(SpinorField<T>& psi, int column, const Real* spinor, const SpinorOrder& order) {
+  const Rotation rotated = rotation(*order.basis, true, Inside::colour_spin, order.inside);
+  const int side_by_side = order::lanes(order.sites, sizeof(Real));
+  const Grouping group = grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
+  const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin) {
+    ask_for(spinor, next, lanes, begin, side_by_side);
+    if (group.count > 1)
+      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side);
+    else if (side_by_side > 1)
+      gather_numbers<T, lanes>(buffer, spinor, row, begin, side_by_side);
+    else
+      gather_sites<T, lanes>(buffer, spinor, row, begin);
+    for (int i = 0; i < group.count; ++i) {
+      const std::int64_t x = begin + i * group.step;
+      T* out = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
+      rotate_tile<T, lanes>(out, buffer + i * spinor_reals * lanes, rotated, true);
+    }
+  };
+  for_each_row<T>(psi.layout(), order.sites, [&](const Strands& strands, const Strands& next, T* buffer) {
+    for_each_group(psi, strands[0], group, [&](std::int64_t begin) {
+      for (std::size_t i = 0; i < strands.size(); ++i) load_group(strands[i], next[i], buffer, begin);
+    });
+  });
+}
+
+template <class T, int lanes, class Real>
+void store_with(Real* spinor, const SpinorField<T>& psi, int column, const SpinorOrder& order) {
+  const Rotation rotated = rotation(*order.basis, false, order.inside, Inside::colour_spin);
+  const int side_by_side = order::lanes(order.sites, sizeof(Real));
+  // A site of doubles has three whole lines, two sites of floats have as many.
+  const bool aligned = (reinterpret_cast<std::uintptr_t>(spinor) & 63U) == 0,
+             whole_lines = sizeof(Real) == 8 && aligned;
+  const Grouping group =
+      grouping(psi, order.sites, side_by_side % side == 0 ? side : (side_by_side > 1 || whole_lines ? 1 : 2));
+  const auto store_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin) {
+    for (int i = 0; i < group.count; ++i) {
+      const std::int64_t x = begin + i * group.step;
+      const T* in = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
+      rotate_tile<T, lanes>(buffer + i * spinor_reals * lanes, in, rotated, false);
+    }
+    if (side_by_side > 1) {
+      ask_for(spinor, next, lanes, begin, side_by_side);
+      if (group.count > 1)
+        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side);
+      else
+        scatter_numbers<T, lanes>(spinor, buffer, row, begin, side_by_side);
+    } else if (group.count > 1) {
+      scatter_runs<T, lanes>(spinor, buffer, row, begin, group.count);
+    } else {
+      if (!whole_lines) ask_for(spinor, next, lanes, begin, side_by_side);
+      std::array<Real*, lanes> sites;
+      for (int lane = 0; lane < lanes; ++lane)
+        sites[static_cast<std::size_t>(lane)] = spinor + spinor_reals * row.index(lane, begin);
+      scatter_sites<T, lanes>(sites, buffer, whole_lines);
+    }
+  };
+  for_each_row<T>(psi.layout(), order.sites, [&](const Strands& strands, const Strands& next, T* buffer) {
+    for_each_group(psi, strands[0], group, [&](std::int64_t begin) {
+      for (std::size_t i = 0; i < strands.size(); ++i) store_group(strands[i], next[i], buffer, begin);
+    });
+  });
+}
+
+}  // namespace
+
+template <class T>
+bool suits_packs(const SpinorField<T>& psi) {
+  return psi.reals_per_site() == spinor_reals && psi.layout().lanes() % side == 0;
+}
+
+template <class T, class Real>
+void load_tiles(SpinorField<T>& psi, int column, const Real* spinor, const SpinorOrder& order) {
+  if (psi.layout().lanes() == 16)
+    load_with<T, 16>(psi, column, spinor, order);
+  else
+    load_with<T, 8>(psi, column, spinor, order);
+}
+
+template <class T, class Real>
+void store_tiles(Real* spinor, const SpinorField<T>& psi, int column, const SpinorOrder& order) {
+  if (psi.layout().lanes() == 16)
+    store_with<T, 16>(spinor, psi, column, order);
+  else
+    store_with<T, 8>(spinor, psi, column, order);
+}
+
+template bool suits_packs(const SpinorField<float>&);
+template bool suits_packs(const SpinorField<double>&);
+template void load_tiles(SpinorField<float>&, int, const float*, const SpinorOrder&);
+template void load_tiles(SpinorField<float>&, int, const double*, const SpinorOrder&);
+template void load_tiles(SpinorField<double>&, int, const float*, const SpinorOrder&);
+template void load_tiles(SpinorField<double>&, int, const double*, const SpinorOrder&);
+template void store_tiles(float*, const SpinorField<float>&, int, const SpinorOrder&);
+template void store_tiles(double*, const SpinorField<float>&, int, const SpinorOrder&);
+template void store_tiles(float*, const SpinorField<double>&, int, const SpinorOrder&);
+template void store_tiles(double*, const SpinorField<double>&, int, const SpinorOrder&);
+
+}  // namespace halocline::qcd::order::detail
