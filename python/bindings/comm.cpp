@@ -102,6 +102,7 @@ void bind_comm(nb::module_& m) {
         said["posting"] = settings.posting_by_all ? "all" : "thread";
         said["sums"] = settings.sums;
         said["interfaces"] = settings.interfaces;
+        said["interface_grid"] = settings.interface_grid;
         return said;
       },
       "group"_a, "The settings of set_solver_communication().");

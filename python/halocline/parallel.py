@@ -7,7 +7,8 @@ follows them. Results do not depend on them, with one exception: sums by MPI are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from halocline import _halocline
@@ -57,6 +58,7 @@ def set_communication(
     buffers: 2, or 1 for comparison; posting: "thread" or "all"; sums: one of SUMS
     interfaces: network interface of each face of this process, lower and upper side of axis 0, of axis 1, and so on,
         for process grids of the shape interface_grid; the transport must be utofu or hybrid:utofu
+    The settings hold for the group and for all groups that are or were split off it, until they are set anew.
     Raises InvalidArgument, on every process, for an unknown or unavailable transport and for impossible values.
     Collective.
     """
@@ -68,9 +70,10 @@ def set_communication(
     named = transport == "utofu" or transport == "hybrid:utofu"
     sentence = ""
     if interfaces and not named and group.size > 1:
+        chosen = f'transport "{transport}"' if transport else "the usual transport"
         sentence = (
-            f'network interfaces were given, but transport "{transport}" does not choose among interfaces; take '
-            '"utofu" or "hybrid:utofu", or leave interfaces out.'
+            f"network interfaces were given, but {chosen} does not choose among interfaces; take "
+            'transport "utofu" or "hybrid:utofu", or leave interfaces out.'
         )
     raise_together(group, sentence, InvalidArgument)
     _halocline.comm.set_solver_communication(
@@ -78,9 +81,26 @@ def set_communication(
     )
 
 
+@contextlib.contextmanager
+def kept_communication(group: Any) -> Iterator[None]:
+    """Gives the group back its settings at the end of a block that ends without an error. Collective."""
+    before = _halocline.comm.solver_communication(group)
+    yield
+    _halocline.comm.set_solver_communication(
+        group,
+        before["transport"],
+        before["buffers"],
+        before["posting"] == "all",
+        before["sums"],
+        before["interfaces"],
+        before["interface_grid"],
+    )
+
+
 def communication(group: Any) -> dict[str, Any]:
     """The present settings: transport, buffers, posting, sums and interfaces. Collective: no."""
-    return dict(_halocline.comm.solver_communication(group))
+    settings = _halocline.comm.solver_communication(group)
+    return {name: value for name, value in settings.items() if name != "interface_grid"}
 
 
 def transport_problem(name: str, group: Any) -> str:

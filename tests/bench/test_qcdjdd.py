@@ -200,6 +200,24 @@ def test_the_configurations_of_table_4_run_or_say_why_not(bench_command, tmp_pat
     assert configurations.predicted_exchange(configurations.CONFIGURATIONS[-1]) is None
 
 
+def test_configurations_and_regions_of_one_process_have_no_halo(tmp_path, capsys):
+    words = ["--local", "16x4x4x4", "--iterations", "2", "--seconds", "0.01", "--configurations", "--regions"]
+    assert main(["bench", "qcdjdd", *words]) == 0
+    said = capsys.readouterr().out
+    assert "skipped: utofu" in said and "all_calc" in said and "MPI [2buf]" in said
+    for more in (["--transport", "self"], ["--nodes", "slurm"]):
+        option = ["--configurations"] if more[0] == "--transport" else []
+        assert main(["bench", "qcdjdd", "--local", "16x4x4x4", *option, *more]) == 2
+
+
+def test_a_configuration_folds_a_table_onto_its_interfaces():
+    base, six = configurations.CONFIGURATIONS[:2]
+    assert base.interfaces_of_faces([0, 5, 4, 3, 2, 1, 0, 5]) == [0, 1, 0, 3, 2, 1, 0, 1]
+    assert six.interfaces_of_faces([0, 5, 4, 3, 2, 1, 0, 5]) == [0, 5, 4, 3, 2, 1, 0, 5]
+    assert base.interfaces_of_faces() == [0, 1, 2, 3] * 2
+    assert configurations.CONFIGURATIONS[-1].interfaces_of_faces([1] * 8) == []
+
+
 def test_transports_buffers_posting_and_sums_are_cases(bench_command, tmp_path):
     words = ("--local", "16x4x4x4", "--iterations", 2, "--seconds", 0.01, "--threads", 2, "--json", "c.json")
     options = ("--transport", "shared_memory", "--buffers", "1,2", "--posting", "thread,all", "--sums", "mpi")
@@ -221,5 +239,13 @@ def test_a_point_of_a_weak_scaling_is_measured_and_collected(bench_command, tmp_
     assert run.returncode == 0 and run.stdout.count("16x4x4x4") == 2 and "100 %" in run.stdout
     (tmp_path / "other.json").write_text("{}")
     assert bench_command("weak", "--collect", "other.json", ranks=0).returncode == 2
+    run = bench_command(
+        "weak", "--transport", "mpi_persistent", "--local", "16x4x4x4", "--iterations", 2, "--json", "p.json"
+    )
+    assert run.returncode == 0, run.stderr
+    (found,) = json.loads((tmp_path / "p.json").read_text())
+    assert found["case"]["transport"] == "mpi_persistent" and found["result"]["iterations"] == 2
+    run = bench_command("weak", "--local", "16x4x4x4", "--sums", "1", ranks=0)
+    assert run.returncode == 2 and "--sums describes a simulation" in run.stderr
     run = bench_command("weak", "--local", "16x4x4x4", ranks=0)
     assert run.returncode == 2 and "this is one process" in run.stderr

@@ -350,6 +350,21 @@ TEST_CASE("reduction: pieces of one value are right, and none are refused") {
   CHECK(comm::sum_way_named("mpi-split") == SumWay::mpi_split);
 }
 
+TEST_CASE("reduction: a sum by MPI that is given up while it is under way leaves the group usable") {
+  const Communicator world = comm::world();
+  for (int k = 0; k < 3; ++k) {
+    std::array<double, 2> values{1.0, 2.0};
+    Reduction reduction(world, {.way = SumWay::mpi});
+    reduction.begin(values);
+    if (world.rank() % 2 == 0) reduction.wait();
+    // The others destroy theirs with the sum under way.
+  }
+  std::array<double, 1> one{1.0};
+  world.sum(std::span<double>(one));
+  CHECK(one[0] == world.size());
+  CHECK(Reduction(world, {.way = SumWay::mpi}).sum(1.0) == world.size());
+}
+
 TEST_CASE("reduction: a sum in steps by MPI has a time limit, and the reduction refuses further use") {
   const Communicator world = comm::world();
   if (world.size() == 1) return;

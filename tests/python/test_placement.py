@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from conftest import launch
 from halocline.errors import FileError, InvalidArgument
 
 import halocline as hc
@@ -216,12 +217,56 @@ def test_a_run_by_other_transports_buffers_posters_and_a_map_has_the_same_bits(h
     assert done.returncode == 2 and "places 4 processes, and the job has 2" in done.stderr
 
 
+PERMUTED = """
+import os, sys
+import numpy as np
+import halocline as hc
+from halocline import parallel
+from halocline.qcd.runfile import read_run_file
+from halocline.qcd.spectrum import Job
+from halocline.reporter import Reporter
+
+world = hc.comm.world()
+os.environ["SLURM_TOPOLOGY_ADDR"] = "s0.n" + str([2, 0, 3, 1][world.rank])
+job = Job(read_run_file("permuted.toml"), world, Reporter())
+u = job.links(0)
+mine = [world.rank, *u.geometry.coordinates]
+found = world.gather(np.array(mine, dtype=np.int64).tobytes(), 0)
+if world.rank == 0:
+    places = {int(row[0]): row[1:].tolist() for row in np.frombuffer(found, dtype=np.int64).reshape(-1, 5)}
+    print("places", places, "plaquette", repr(hc.qcd.plaquette(u)))
+else:
+    hc.qcd.plaquette(u)
+"""
+
+
+def test_the_links_of_a_run_stand_where_the_map_puts_them(tmp_path, lime):
+    """Nodes 0 to 3 of the map hold the places 0 to 3; rank r was started on node [2, 0, 3, 1][r]."""
+    network = mapping.network_named("torus-3d", (4, 1, 1))
+    made = mapping.natural_order(network, (1, 1, 2, 2), (1, 1, 1, 1))
+    order = mapping.RankOrder(network, mapping.wilson_operator((4, 4, 2, 2)), made)
+    rank_order.write_rank_order(tmp_path / "map.txt", order)
+    run = RUN.replace("generate = {{ size = [4, 4, 4, 8], beta = 6.0, sweeps = 2, seed = 3 }}", f'files = ["{lime}"]')
+    (tmp_path / "permuted.toml").write_text(run.format(name="p", parallel='map = "map.txt"\nnodes = "slurm"'))
+    (tmp_path / "permuted.py").write_text(PERMUTED)
+    done = launch("permuted.py", ranks=4, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    places = {0: [0, 0, 0, 1], 1: [0, 0, 0, 0], 2: [0, 0, 1, 1], 3: [0, 0, 1, 0]}
+    assert f"places {places}" in done.stdout, done.stdout
+    assert float(done.stdout.split("plaquette")[1]) == pytest.approx(
+        hc.qcd.plaquette(hc.qcd.read_gauge(lime)), rel=1e-12
+    )
+
+
 def test_scripts_of_batch_systems_have_the_shape_of_the_job(printed):
     nodes = len(set(printed.map.node.tolist()))
     pjm = job_script.job_script(printed, "pjm", job_script.weak_command("pjm", nodes, "32x6x4x3"), 12, 90)
     assert '#PJM -L "node=4x6x18:torus"' in pjm and '"elapse=01:30:00"' in pjm
     assert "proc=1728,max-proc-per-node=4" in pjm and "OMP_NUM_THREADS=12" in pjm
-    assert "halocline bench weak rank-order.txt --nodes fujitsu --interfaces interfaces.txt" in pjm
+    assert "halocline bench weak --map rank-order.txt --nodes fujitsu --interfaces interfaces.txt --local" in pjm
+    assert job_script.weak_command("slurm", 8, "4x4x4x4").endswith(
+        "--map rank-order.txt --nodes slurm --local 4x4x4x4 --json weak-8.json"
+    )
     slurm = job_script.job_script(printed, "slurm", "halocline qcd spectrum run.toml", 12, 5)
     for line in (
         "#SBATCH --nodes=432",

@@ -77,6 +77,10 @@ TEST_CASE("solvers: one buffer or two, one poster or all, over every transport: 
     for (int axis = 0; axis < 4; ++axis) fits = fits && geometry->local()[axis] % blocks[axis] == 0;
     if (fits) cases.push_back(schwarz);
   }
+  Case multigrid{"multigrid", wilson, {.kind = "multigrid"}, &source};
+  multigrid.parameters.multigrid.vectors = 8;
+  multigrid.parameters.multigrid.aggregate = {2, 2, 2, 2};
+  cases.push_back(multigrid);
   cases.push_back({"staggered", StaggeredAction{.mass = 0.8}, {.kind = "cg"}, &one_spin});
   for (const Case& c : cases) {
     CAPTURE(c.name);

@@ -13,7 +13,7 @@ from typing import Any
 
 from halocline import _halocline
 from halocline.bench import published
-from halocline.bench.configurations import Configuration, spread_interfaces
+from halocline.bench.configurations import Configuration
 from halocline.bench.multigrid import multigrid
 from halocline.bench.multiscale import multiscale
 from halocline.comm import communicator
@@ -166,9 +166,8 @@ def qcdjdd(
     if configuration is not None:
         transport, buffers, posting = configuration.transport, configuration.buffers, configuration.posting
         injection = configuration.cache_injection
-        if configuration.interfaces and not interfaces:
-            grid = grid or _halocline.bench.spread_processes(group.size)
-            interfaces = spread_interfaces(configuration.interfaces)
+        grid = grid or _halocline.bench.spread_processes(group.size)
+        interfaces = configuration.interfaces_of_faces(interfaces)
     texts = _halocline.bench.qcdjdd(
         group, list(local), threads, columns, storage, link_reals, iterations, transport, buffers,
         posting == "all", sums, barrier, list(grid), list(ranks), list(interfaces), injection, seconds, block_seconds,

@@ -12,7 +12,7 @@ the reason, and their printed row stands alone.
 | received | computation that needed a message | post calc. |
 | wait | waiting for messages | recv. |
 | post | posting messages | send |
-| sent | waiting until a send buffer is free | send post, with one buffer also recv. init. |
+| sent | waiting until a send buffer is free | send post, and recv. init. with one buffer |
 | sums | sums over processes | all reduces |
 | barrier | the barrier before a sum, if asked for | - |
 | compute | the rest, 0 where the slowest parts are of several processes and fill the whole | - |
@@ -44,10 +44,19 @@ class Configuration:
     """Network interfaces of a node that are used; 0 where the transport does not choose among them."""
     cache_injection: bool = False
 
+    def interfaces_of_faces(self, table: Sequence[int] = ()) -> list[int]:
+        """The interface of each face: the owners of a table, folded onto as many interfaces as the configuration uses;
+        without a table the faces in turn. Empty where the transport does not choose."""
+        if not self.interfaces:
+            return []
+        return [owner % self.interfaces for owner in table or range(8)]
+
     @property
     def printed(self) -> dict[str, float | None]:
-        """Seconds of 500 iterations by part, as the paper prints them."""
-        return dict(zip(published.TABLE_4_KEYS, published.TABLE_4[self.name], strict=True))
+        """Seconds of 500 iterations by part, as the paper prints them; `sent` has the start of receives too."""
+        row = dict(zip(published.TABLE_4_KEYS, published.TABLE_4[self.name], strict=True))
+        row["sent"] = (row["sent"] or 0.0) + (row["start"] or 0.0)
+        return row
 
 
 CONFIGURATIONS = (
@@ -114,12 +123,15 @@ def table(results: Sequence[Mapping[str, Any]], as_markdown: bool = False) -> st
     header = ["configuration", "", *names, "halo GB/s", "model, exchanges"]
     lines = []
     for configuration in CONFIGURATIONS:
-        mine = next((r for r in results if r["case"].get("configuration") == configuration.name), None)
-        if mine is not None and "skipped" not in mine:
+        for mine in (r for r in results if r["case"].get("configuration") == configuration.name):
             times = parts(mine)
-            rate = number_text(mine["result"]["halo_gbytes_per_s"])
+            if not times:
+                continue
+            rate = number_text(mine["result"].get("halo_gbytes_per_s"))
+            sums = mine["case"].get("sums", "ordered")
+            where = f"here, {mine['case']['threads']} threads" + ("" if sums == "ordered" else f", sums {sums}")
             lines.append(
-                [configuration.name, "here", *(time_text(ITERATIONS * times[n]) if n in times else "-" for n in names)]
+                [configuration.name, where, *(time_text(ITERATIONS * times[n]) if n in times else "-" for n in names)]
                 + [rate, "-"]
             )
         printed = configuration.printed

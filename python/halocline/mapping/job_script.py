@@ -47,6 +47,7 @@ def slurm_script(order: Any, command: str, cores: int, minutes: int) -> str:
             f"#SBATCH --time={minutes}",
             f"# {OWN}: #SBATCH --partition=... and #SBATCH --account=...",
             "set -eu",
+            "# Submit from this folder, where rank-order.txt is.",
             'cd "${SLURM_SUBMIT_DIR:-.}"',
             f"export OMP_NUM_THREADS={cores} OMP_PLACES=cores OMP_PROC_BIND=close",
             f"srun --ntasks={ranks} --cpu-bind=cores {command}",
@@ -68,6 +69,7 @@ def pjm_script(order: Any, command: str, cores: int, minutes: int) -> str:
             f'#PJM --mpi "proc={ranks},max-proc-per-node={per_node}"',
             f'# {OWN}: #PJM -L "rscgrp=..." and #PJM -g ...',
             "set -eu",
+            "# Submit from this folder, where rank-order.txt and interfaces.txt are.",
             'cd "${PJM_O_WORKDIR:-.}"',
             f"export OMP_NUM_THREADS={cores} OMP_PLACES=cores OMP_PROC_BIND=close",
             f"mpiexec -n {ranks} {command}",
@@ -92,15 +94,18 @@ def job_script(order: Any, system: str, command: str, cores: int, minutes: int) 
     """
     if system not in SCRIPTS:
         raise InvalidArgument(f"no scripts are known for {system}; give one of {', '.join(SCRIPTS)}.")
-    if "\n" in command or not command.strip():
-        raise InvalidArgument("the command of a job script must be one line.")
+    check_command(command)
     return SCRIPTS[system](order, command, cores, minutes)
+
+
+def check_command(command: str) -> None:
+    """Raises InvalidArgument for a command that is empty or has several lines."""
+    if "\n" in command or not command.strip():
+        raise InvalidArgument("the command of a job script must be one line, and not empty.")
 
 
 def weak_command(system: str, nodes: int, local: str) -> str:
     """The command that measures an iteration of the domain solver under the map, as one point of a weak scaling."""
-    source = "fujitsu" if system == "pjm" else "slurm"
-    return (
-        f"halocline bench weak rank-order.txt --nodes {source} --interfaces interfaces.txt --local {local} "
-        f"--json weak-{nodes}.json"
-    )
+    # Interfaces are chosen on Tofu alone.
+    where = "fujitsu --interfaces interfaces.txt" if system == "pjm" else "slurm"
+    return f"halocline bench weak --map rank-order.txt --nodes {where} --local {local} --json weak-{nodes}.json"

@@ -173,7 +173,7 @@ def _node_in_file(path: str, network: Any) -> int:
 
 
 def node_of_host(text: str, host: str, network: Any, where: str) -> int:
-    """The node of a host by a file of hosts. A host matches by its full name or by the part before the first dot.
+    """The node of a host by a file of hosts. A host matches by its name up to the first dot.
 
     Raises FileError for a damaged line or a host without a line.
     """
@@ -191,7 +191,7 @@ def node_of_host(text: str, host: str, network: Any, where: str) -> int:
             )
         node = node_number(network, places, f"{where}, line {at},") if places else number
         number += 1
-        if words[0] in (host, host.split(".")[0]):
+        if words[0] == host or words[0].split(".")[0] == host.split(".")[0]:
             if found is not None and found != node:
                 raise FileError(f"{where}: line {at} places {words[0]} a second time; give each host once.")
             found = node

@@ -12,9 +12,9 @@ from halocline.qcd import gauge
 from halocline.qcd.runfile import Parallel
 
 
-def placed_geometry(extents: list[int], group: Any, parallel: Parallel) -> Any:
-    """The lattice cut among the processes, in the order of the map of [parallel] if there is one. Sets how the solvers
-    of the group communicate.
+def placed_geometry(extents: list[int], group: Any, parallel: Parallel) -> tuple[Any, tuple[int, ...]]:
+    """The lattice cut among the processes, and the rank at each place of the grid, which is that of the map of
+    [parallel] if there is one, else empty. Sets how the solvers of the group communicate.
 
     Raises InvalidArgument and FileError on every process. Collective.
     """
@@ -32,4 +32,4 @@ def placed_geometry(extents: list[int], group: Any, parallel: Parallel) -> Any:
     set_communication(
         group, parallel.transport or "", parallel.buffers, parallel.posting, parallel.sums, interfaces, interface_grid
     )
-    return geometry
+    return geometry, ranks

@@ -368,7 +368,6 @@ class Parallel(Section):
         "between GPUs: " + ", ".join(HALO_POLICIES) + "; the tuned one when absent",
         example='halo_policy = "remote-write"',
     )
-
     transport: str | None = transport_key(None)
     buffers: int = buffers_key()
     posting: str = posting_key()
@@ -394,6 +393,10 @@ class Parallel(Section):
             name = "interfaces" if self.interfaces is not None else "nodes"
             raise InvalidArgument(
                 f"[parallel] {name} applies to a map; give map = FILE of the same search too, or leave {name} out."
+            )
+        if self.map is not None and self.groups > 1:
+            raise InvalidArgument(
+                f"[parallel] map places all processes of a job, and groups = {self.groups} divides them; leave one out."
             )
         usual = not self.transport and self.buffers == 2 and self.posting == "thread" and not self.interfaces
         if self.device != "cpu" and not usual:
@@ -548,7 +551,7 @@ class Run(RunFile):
             raise InvalidArgument(f"--device {device}: {error}") from None
 
     def physics_hash(self) -> str:
-        """Digest of everything that changes a number in a result: all sections but [parallel] and [output].
+        """Digest of what changes a number in a result beyond rounding: all sections but [parallel] and [output].
 
         [measure] bin, [solver] rhs_batch and [gauge] files are left out too, so that a run may be resumed with more
         configurations or another batch.

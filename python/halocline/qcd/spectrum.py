@@ -25,6 +25,7 @@ from halocline.comm import CommonWork, communicator, on_root
 from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for, output_names
+from halocline.parallel import kept_communication
 from halocline.qcd import gauge, measure, quark
 from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation
 from halocline.qcd.multigrid_keys import Multigrid
@@ -59,7 +60,9 @@ def spectrum(
     run is writing the result file; Error when a solve does not converge; Interrupted when the reporter asks to stop.
     The result file then holds every finished configuration. Collective.
     """
-    return job_of(run, communicator(comm), reporter or Reporter(), overwrite).run_all()
+    group = communicator(comm)
+    with kept_communication(group):
+        return job_of(run, group, reporter or Reporter(), overwrite).run_all()
 
 
 def job_of(run: Run, group: Any, reporter: Reporter, overwrite: bool = False) -> Any:
@@ -112,7 +115,7 @@ class Job:
         site_bytes += batch * self.column_bytes
         gauge.require_memory(self.extents, group, site_bytes, "a propagator on ")
         self.least_bytes = site_bytes * math.prod(self.extents) / group.size
-        self.geometry = placed_geometry(self.extents, group, run.parallel)
+        self.geometry, self.ranks = placed_geometry(self.extents, group, run.parallel)
         self.work = CommonWork(group, run.parallel.time_limit)
         self.attributes = self._attributes()
         self.measured: list[Measured] = []
@@ -311,7 +314,8 @@ class Job:
             yield name, self.identity(index), self.links(index)
 
     def _read(self, path: str) -> Any:
-        u = gauge.read_gauge(path, self.group, self.geometry.grid, self.run.gauge.strict, warn=False)
+        grid, strict = self.geometry.grid, self.run.gauge.strict
+        u = gauge.read_gauge(path, self.group, grid, strict, warn=False, ranks=self.ranks)
         for sentence in u.info["warnings"]:
             self.reporter.warning(f"{path}: {sentence}")
         return u
@@ -323,7 +327,7 @@ class Job:
         end = make.sweeps + index * make.separation
         if u is None:
             starts = {"cold": gauge.unit_links, "hot": lambda *a: gauge.random_links(a[0], make.seed, *a[1:])}
-            u = starts[make.start](self.extents, self.group, self.geometry.grid)
+            u = starts[make.start](self.extents, self.group, self.geometry.grid, self.ranks)
         if end > begin:
             with self.reporter.stage(f"generating, sweeps {begin} to {end}", end - begin) as advance:
                 for sweep in range(begin, end):

@@ -67,6 +67,11 @@ def qcdjdd(
 
     place = _placement(map_file, nodes, interfaces)
     if configurations:
+        if (transport, buffers, posting) != ("", "2", "thread"):
+            raise InvalidArgument(
+                "--configurations names transport, buffers and posting itself; leave those options out."
+            )
+        local = ["32x6x4x3"] if local == VOLUMES else local
         travelling = [({"configuration": c}, c.name) for c in ten.CONFIGURATIONS]
     else:
         travelling = [
@@ -98,7 +103,7 @@ def qcdjdd(
             for line in ten.table([r for r in results if r["case"]["local"] == n], bench.markdown).splitlines():
                 bench.console.line(line)
     if regions:
-        for result in results:
+        for result in table.measured(results):
             for line in table.regions(result, bench.markdown).splitlines():
                 bench.console.line(line)
 
@@ -120,6 +125,8 @@ def _placement(map_file: str | None, nodes: str, interfaces: str | None) -> Any:
     from halocline.mapping.placement import Placement, placement
     from halocline.texts import whole_number
 
+    if map_file is None and nodes != "auto":
+        raise InvalidArgument("--nodes applies to a map; give --map FILE too.")
     count = None if interfaces is None else whole_number(interfaces)
     if count == 0:
         raise InvalidArgument("--interfaces 0: give a number of interfaces, at least 1, or a file.")

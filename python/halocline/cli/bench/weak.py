@@ -31,10 +31,16 @@ def weak(
     messages: maps.MessagesName = "qcd",
     local: maps.LocalSites = "32x6x4x3",
     orbitals: maps.Orbitals = 1,
-    transport: Annotated[str, typer.Option("--transport", help="mpi_persistent, mpi_rma, or both by a comma.")] = (
-        "mpi_persistent"
-    ),
-    iterations: Annotated[int, typer.Option(help="Iterations to simulate.")] = 1,
+    transport: Annotated[
+        str | None,
+        typer.Option(
+            "--transport",
+            help="Measured: a name; the usual one when absent. Simulated: mpi_persistent, mpi_rma, or both by a comma.",
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, help="Iterations; 500 measured or 1 simulated when absent.")
+    ] = None,
     exchanges: Annotated[int | None, typer.Option(help="Exchanges an iteration; 20 as the domain solver has.")] = None,
     sums: Annotated[
         str | None, typer.Option(metavar="N[,N...]|none", help="Doubles of each sum of an iteration; 1,2,3,3.")
@@ -60,20 +66,30 @@ def weak(
     --simulate on a simulated network, the exchanges and sums by the library's own code."""
     from halocline.bench import simulate as simulator
 
-    if collect:
-        return weak_measured.collect(Console(), collect)
     if not simulate:
-        name = "" if transport == "mpi_persistent" else transport
+        of_simulation = {
+            "--shape": shape, "--wrap": wrap, "--grid": grid, "--per-node": per_node, "--rings": rings,
+            "--natural": natural, "--exchanges": exchanges, "--sums": sums, "--computation": computation,
+            "--posting": posting,
+        }  # fmt: skip
+        given = [name for name, value in of_simulation.items() if value not in (None, False, [])]
+        given += [] if network == "tofu-d" else ["--network"]
+        given += [] if messages == "qcd" else ["--messages"]
+        if given:
+            raise InvalidArgument(f"{given[0]} describes a simulation; leave it out, or give --simulate.")
+        if collect:
+            return weak_measured.collect(Console(), collect, json)
         asked = weak_measured.Asked(
-            file, nodes, interfaces, local or "32x6x4x3", name, 500 if iterations == 1 else iterations
+            file, nodes, interfaces, local or "32x6x4x3", transport or "", 500 if iterations is None else iterations
         )
         return weak_measured.measure(Console(), asked, json)
-    if nodes != "auto" or interfaces is not None:
+    if nodes != "auto" or interfaces is not None or collect:
         raise InvalidArgument(
-            "--nodes and --interfaces belong to a measurement; leave them out, or leave --simulate out."
+            "--nodes, --interfaces and --collect belong to measurements; leave them out, or leave --simulate out."
         )
     machines.require_simulator()
-    transports = chosen("--transport", transport, simulator.TRANSPORTS)
+    iterations = 1 if iterations is None else iterations
+    transports = chosen("--transport", transport or "mpi_persistent", simulator.TRANSPORTS)
     sent = None if file is not None else maps.messages_of(messages, local, orbitals=orbitals)
     machine, sent, placed = machines.problem(file, network, shape, wrap, grid, per_node, rings, natural, sent)
     iteration = _iteration(exchanges, sums, computation, posting, local)

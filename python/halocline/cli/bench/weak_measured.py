@@ -40,7 +40,9 @@ def measure(console: Console, asked: Asked, json: Path | None) -> None:
             "or give --simulate."
         )
     if asked.map_file is None and asked.interfaces is not None:
-        raise InvalidArgument("--interfaces applies to a map; give its rank-order.txt as the first argument.")
+        raise InvalidArgument("--interfaces applies to a map; give its rank-order.txt by --map.")
+    if asked.map_file is None and asked.nodes != "auto":
+        raise InvalidArgument("--nodes applies to a map; give its rank-order.txt by --map.")
     place = None
     if asked.map_file is not None:
         place = placement(group, str(asked.map_file), asked.nodes, asked.interfaces)
@@ -66,8 +68,9 @@ def measure(console: Console, asked: Asked, json: Path | None) -> None:
         console.line(line)
 
 
-def collect(console: Console, files: Sequence[Path]) -> None:
-    """Shows measurements of several jobs as one table. Raises FileError for a file of something else."""
+def collect(console: Console, files: Sequence[Path], json: Path | None) -> None:
+    """Shows measurements of several jobs as one table, and writes them as one file. Raises FileError for a file of
+    something else."""
     found = []
     for path in files:
         try:
@@ -78,7 +81,9 @@ def collect(console: Console, files: Sequence[Path]) -> None:
         if not rows:
             raise FileError(f"{path}: has no measured iteration; write it by bench weak --json in a job.")
         found += rows
-    for line in lines(sorted(found, key=lambda r: int(r["case"]["processes"]))):
+    found.sort(key=lambda r: int(r["case"]["processes"]))
+    write_json(json, found)
+    for line in lines(found):
         console.line(line)
 
 

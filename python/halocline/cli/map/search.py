@@ -125,8 +125,10 @@ def _scripts(systems: list[str], output: Path | None, machine: Any, command: str
             job_script.job_shape(machine)
     if systems and output is None:
         raise InvalidArgument(f"--script {','.join(systems)}: give the folder to write to by --output.")
-    if command is not None and not systems:
-        raise InvalidArgument("--command is what a batch script runs; give --script too.")
+    if command is not None:
+        if not systems:
+            raise InvalidArgument("--command is what a batch script runs; give --script too.")
+        job_script.check_command(command)
     return systems
 
 

@@ -24,8 +24,8 @@ struct SolverCommunication {
   /// The network interface of each face of a grid of processes, by Face::index(), and the shape of this grid. Empty:
   /// the transport spreads the faces. An exchange over a grid of another shape spreads its faces too.
   std::vector<int> interfaces{}, interface_grid{};
-  /// A barrier before every sum of a vector space, for measurements: it tells the waiting for late processes from the
-  /// sum itself.
+  /// A barrier before every sum of a Krylov iteration, for measurements: it tells the waiting for late processes from
+  /// the sum itself.
   bool barrier_before_sums = false;
   bool cache_injection = true;  ///< utofu: received data goes into the last-level cache too
 };

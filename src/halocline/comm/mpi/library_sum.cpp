@@ -35,6 +35,7 @@ public:
     MPI_Comm_rank(comm_, &rank_);
   }
   ~MpiSum() override {
+    abandon();
     if (abandoned_ || given_up() || !mpi_is_running()) return;
     for (MPI_Request& request : requests_)
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);

@@ -18,7 +18,7 @@ namespace halocline::comm {
 /// on MPI.
 /// @param options  its `way` is not looked at
 /// @param seconds  of the trial of one way at one length, about
-/// Collective: yes.  Cost: six times `seconds`.
+/// Collective: yes.  Cost: five times `seconds`.
 std::pair<SumWay, SumWay> choose_sum_ways(const Communicator& group, const ReductionOptions& options,
                                           double seconds = 0.003);
 

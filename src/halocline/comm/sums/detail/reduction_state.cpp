@@ -52,6 +52,7 @@ Reduction::State::State(Communicator communicator, const ReductionOptions& chose
   } else {
     rank_of_local = {group.rank()};
     nodes = group.size();
+    static_cast<void>(group.backend().split_by_node());  // so that it knows which ranks are alive
   }
   reads_all = nodes == 1 && local_ranks <= options.gather_above;
   quick = quick_sums();
@@ -194,7 +195,12 @@ void Reduction::State::begin(std::span<const double> values) {
   begin_number(values.size());
   quick = 0;
   if (way_of(count) != SumWay::ordered) {
-    library->begin(values);
+    try {
+      library->begin(values);
+    } catch (...) {
+      fail(-1);
+      throw;
+    }
     stage = Stage::library;
     return;
   }
