@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from conftest import launch
 from halocline.errors import FileError, InvalidArgument
 
 import halocline as hc
@@ -240,7 +239,7 @@ else:
 """
 
 
-def test_the_links_of_a_run_stand_where_the_map_puts_them(tmp_path, lime):
+def test_the_links_of_a_run_stand_where_the_map_puts_them(tmp_path, python, lime):
     """Nodes 0 to 3 of the map hold the places 0 to 3; rank r was started on node [2, 0, 3, 1][r]."""
     network = mapping.network_named("torus-3d", (4, 1, 1))
     made = mapping.natural_order(network, (1, 1, 2, 2), (1, 1, 1, 1))
@@ -249,7 +248,7 @@ def test_the_links_of_a_run_stand_where_the_map_puts_them(tmp_path, lime):
     run = RUN.replace("generate = {{ size = [4, 4, 4, 8], beta = 6.0, sweeps = 2, seed = 3 }}", f'files = ["{lime}"]')
     (tmp_path / "permuted.toml").write_text(run.format(name="p", parallel='map = "map.txt"\nnodes = "slurm"'))
     (tmp_path / "permuted.py").write_text(PERMUTED)
-    done = launch("permuted.py", ranks=4, cwd=tmp_path)
+    done = python("permuted.py", ranks=4)
     assert done.returncode == 0, done.stderr
     places = {0: [0, 0, 0, 1], 1: [0, 0, 0, 0], 2: [0, 0, 1, 1], 3: [0, 0, 1, 0]}
     assert f"places {places}" in done.stdout, done.stdout

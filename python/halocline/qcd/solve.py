@@ -18,6 +18,7 @@ from halocline.comm import on_root
 from halocline.errors import Interrupted, InvalidArgument
 from halocline.files import claimed_for, output_names, refuse_existing, write_file
 from halocline.groups import Groups, raise_ending
+from halocline.parallel import kept_communication
 from halocline.qcd import gauge
 from halocline.qcd.group_choice import SharedChoice
 from halocline.qcd.group_devices import on_own_devices
@@ -58,6 +59,13 @@ def solve_run(
     `kept`, its name; solver_choice: the choice of kind = "auto" for all of them, or None.
     Raises as `spectrum`, and InvalidArgument for a file to be kept that is of another run. Collective.
     """
+    with kept_communication(group):
+        return _solve_run(run, group, reporter, output, overwrite, resume)
+
+
+def _solve_run(
+    run: Run, group: Any, reporter: Reporter, output: str | None, overwrite: bool, resume: bool
+) -> dict[str, Any]:
     if resume and (output is None or overwrite):
         raise InvalidArgument("--resume keeps the files of --output; give --output, and not --overwrite.")
     if output is not None:
