@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from halocline import _halocline, errors, work_pool
-from halocline.comm import gave_up_waiting, on_root
+from halocline.comm import gave_up_waiting, on_root, self_alone
 from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.reporter import Advance, Reporter
 from halocline.work_pool import Ending, Failure, Logs, WorkPool
@@ -113,8 +113,8 @@ class Groups:
         self.inner = reporter
         self.size = world.size // groups
         self.number = world.rank // self.size
-        self.mine = world.split(self.number)
-        self._dealing, self._agreeing = world.split(self.number), world.split(self.number)
+        parts = [world.split(self.number) if self.size > 1 else self_alone() for _ in range(3)]
+        self.mine, self._dealing, self._agreeing = parts
         _halocline.comm.set_time_limit(self._agreeing, limit)  # the others may wait for an item as long as it takes
         self.reporter = GroupReporter(reporter, self.number, self.mine.rank == 0)
         self._collect: Callable[[dict[int, Path]], None] = lambda _: None
