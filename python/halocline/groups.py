@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from halocline import _halocline, errors, work_pool
-from halocline.comm import gave_up_waiting, on_root
+from halocline.comm import gave_up_waiting, on_root, self_alone
 from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.reporter import Advance, Reporter
 from halocline.work_pool import Ending, Failure, Logs, WorkPool
@@ -113,8 +113,8 @@ class Groups:
         self.inner = reporter
         self.size = world.size // groups
         self.number = world.rank // self.size
-        self.mine = world.split(self.number)
-        self._dealing, self._agreeing = world.split(self.number), world.split(self.number)
+        parts = [world.split(self.number) if self.size > 1 else self_alone() for _ in range(3)]
+        self.mine, self._dealing, self._agreeing = parts
         _halocline.comm.set_time_limit(self._agreeing, limit)  # the others may wait for an item as long as it takes
         self.reporter = GroupReporter(reporter, self.number, self.mine.rank == 0)
         self._collect: Callable[[dict[int, Path]], None] = lambda _: None
@@ -207,6 +207,7 @@ class Groups:
 
     def _attempt(self, item: int, work: Callable[[int], Callable[[Path], None]]) -> Failure | None:
         try:
+            self._agreeing.barrier()  # within the time limit; the work may begin by waiting without one
             write = work(item)
             if self._pool is not None:
                 write(self._pool.result(item))
@@ -286,11 +287,16 @@ class Groups:
         if pool.stop_is_asked():
             return Ending("Interrupted", stopped, bool(lost))
         if lost:
-            told = "; ".join(f"group {g}: {why.rstrip('.')}" for g, why in lost.items())
+            told = "; ".join(f"group {g}{self._ranks_of(g)}: {why.rstrip('.')}" for g, why in lost.items())
             left = f"{len(failed)} of {items} pieces of work are left, which the same command does" if failed else ""
             sentence = left or f"all {items} pieces of work are finished"
             return Ending("Error", f"{sentence}, but a group of processes was lost: {told}.", True)
         return Ending("", "", False)
+
+    def _ranks_of(self, group: int) -> str:
+        """' (ranks 4 to 7 of the run)'; a group of one has no other numbers."""
+        first = group * self.size
+        return f" (ranks {first} to {first + self.size - 1} of the run)" if self.size > 1 else ""
 
 
 def raise_ending(ending: Ending) -> None:

@@ -258,7 +258,7 @@ class Job:
                 done.append(finished)
                 continue
             measured = self.measure(index, self.run.source.positions, f"[{len(done) + 1}/{total}]")
-            on_root(self.group, lambda m=measured: self.file.add(m))
+            on_root(self.group, lambda m=measured: self.file.add_all([m], self.names()))
             done.append(measured)
         return self.root(), done
 
