@@ -7,6 +7,7 @@
 #include "halocline/core/cpu.hpp"
 #include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/core/machine.hpp"
 
 #include <cinttypes>
 #include <cstdio>
@@ -128,6 +129,7 @@ std::string narrower_sentence(std::string_view isa, int compiled_bits, std::stri
 }
 
 std::int64_t second_level_cache_bytes() noexcept {
+  if (const std::int64_t known = this_machine().second_level; known > 0) return known;
 #ifdef _SC_LEVEL2_CACHE_SIZE
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
 #endif

@@ -40,7 +40,8 @@ void check_cpu();
 /// (comm::check_vector_lengths), so that no process waits for one that has thrown alone.
 void check_instructions();
 
-/// Bytes of a core's second-level cache as the operating system reports them; 1 MiB if it reports none.
+/// Bytes of a core's share of the second-level cache: of the table of machines (machine.hpp) where several cores share
+/// one, else as the operating system reports them; 1 MiB if it reports none.
 std::int64_t second_level_cache_bytes() noexcept;
 
 /// Bytes of the last-level cache that the first core shares, as the operating system reports them; 32 MiB if it reports

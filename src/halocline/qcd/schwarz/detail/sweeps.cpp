@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "halocline/comm/exchange/solver_exchange.hpp"
@@ -30,14 +31,6 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
     more_ = create();
     sums_.resize(static_cast<std::size_t>(std::int64_t{domains} * layout_->tiles() * columns_ * 3));
   }
-
-  // On 32x12x8x12 sites, with 21 MB of coefficients, prefetching raised the in-domain operator from 25-39 to 38-55
-  // Gflop/s. On 32x6x8x12 sites, with half the coefficients, which still fit the last-level cache, it cost 3 %, and on
-  // smaller boxes 8 %. The size of this cache as systems report it is of little use, since cores and virtual machines
-  // share the cache.
-  constexpr std::int64_t far_bytes = std::int64_t{12} << 20;
-  prefetch_ =
-      (coefficients_->links.size() + coefficients_->blocks.size()) * static_cast<std::int64_t>(sizeof(S)) > far_bytes;
 
   // Inboxes, one behind another. A load of the last number may read a full pack, so there is room behind them.
   std::int64_t numbers = 0;
@@ -103,6 +96,7 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
       }
     }
   }
+  prefetch_ = parameters_.prefetch >= 0 ? parameters_.prefetch : tried_prefetch();
 }
 
 template <class S>
@@ -222,6 +216,7 @@ PassFields<S> Sweeps<S>::fields_of(std::int32_t domain) const {
   fields.row_factor = coefficients_->row_factor;
   fields.columns = columns_;
   fields.prefetch = prefetch_;
+  fields.machine = machine_;
   return fields;
 }
 
@@ -352,7 +347,7 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
         const std::int32_t begin = at * slice_tiles, end = begin + slice_tiles;
         PassFields<S> fields = k == 0 ? with_faces(domain, what) : step_fields(domain, k, right, z_, sum);
         // The first step to reach a slice brings its links and blocks into the second-level cache.
-        fields.prefetch = prefetch_ && k == first;
+        fields.prefetch = k == first ? prefetch_ : 0;
         if (k > 0) {
           slice(me, Pass::step, fields, k % 2, begin, end);
         } else {
@@ -362,6 +357,17 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
       }
       barrier_.wait(me.threads);
     }
+}
+
+/// Of the inverse of one domain, without messages (prefetch_trial.cpp).
+template <class S>
+double Sweeps<S>::seconds_of_walk(int prefetch) {
+  prefetch_ = prefetch;
+  Update nothing;
+  nothing.none = true;
+  const auto begun = std::chrono::steady_clock::now();
+  team([&](Member me) { walk(me, layout_->first_domain(0), nothing, r_, nullptr); });
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
 /// Receives the messages under way for all threads, and opens the buffers for the edges of this colour. With one

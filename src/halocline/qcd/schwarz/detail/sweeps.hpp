@@ -38,6 +38,7 @@
 #include "halocline/comm/exchange/halo_exchange.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/cpu.hpp"
+#include "halocline/core/machine.hpp"
 #include "halocline/core/team_barrier.hpp"
 #include "halocline/lattice/domain_field.hpp"
 #include "halocline/qcd/schwarz/detail/coefficients.hpp"
@@ -81,6 +82,9 @@ public:
   /// v = A^-1 v
   void multiply_inverse(Field& v);
 
+  /// How many tiles ahead links and blocks are requested; 0: not at all.
+  int prefetch() const noexcept { return prefetch_; }
+
 private:
   /// The work of one thread of a team.
   struct Member {
@@ -115,6 +119,8 @@ private:
   void by_domain(Member me, int colour, const Update& what, const Field& right, Field* sum, bool send);
   bool domains_to_threads(int threads) const;
   bool outgrows_cache(int threads) const;
+  int tried_prefetch();
+  double seconds_of_walk(int prefetch);
   void pack_domain(Member me, std::int32_t domain, const Field& z);
   void pack(Member me, int colour, const Field& z);
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
@@ -135,7 +141,8 @@ private:
   int columns_;
   std::shared_ptr<const Coefficients<S>> coefficients_;
   std::unique_ptr<TilePasses<S>> passes_;
-  bool prefetch_ = false;
+  const core::Machine* machine_ = &core::this_machine();
+  int prefetch_ = 0;  ///< tiles ahead
   std::int64_t cache_bytes_ = core::second_level_cache_bytes();
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;

@@ -52,10 +52,10 @@ struct TileLoop {
     for (std::int32_t i = begin; i < end; ++i) {
       const std::int64_t tile = tiles != nullptr ? tiles[i] : i;
       const S* block = fields.blocks != nullptr ? fields.blocks + tile * (block_numbers * V) : nullptr;
-      if (fields.prefetch && i + 1 < end) {
-        const std::int64_t next = tiles != nullptr ? tiles[i + 1] : i + 1;
-        prefetch(fields.links + next * (4 * Hop::link_numbers * V), 4 * Hop::link_numbers * V);
-        if (block != nullptr) prefetch(fields.blocks + next * (block_numbers * V), block_numbers * V);
+      if (fields.prefetch > 0 && i + fields.prefetch < end) {
+        const std::int64_t next = tiles != nullptr ? tiles[i + fields.prefetch] : i + fields.prefetch;
+        prefetch(fields.links + next * (4 * Hop::link_numbers * V), 4 * Hop::link_numbers * V, *fields.machine);
+        if (block != nullptr) prefetch(fields.blocks + next * (block_numbers * V), block_numbers * V, *fields.machine);
       }
       for (int c = 0; c < fields.columns; ++c) {
         view.spinor = fields.own + c * column;
@@ -73,10 +73,12 @@ struct TileLoop {
     }
   }
 
-  /// Into the second-level cache.
-  static HALOCLINE_INLINE void prefetch(const S* from, std::int64_t numbers) {
-    constexpr std::int64_t line = 64 / sizeof(S);
-    for (std::int64_t n = 0; n < numbers; n += line) __builtin_prefetch(from + n, 0, 2);
+  static __attribute__((noinline)) void prefetch(const S* from, std::int64_t numbers, const core::Machine& machine) {
+    const std::int64_t line = machine.line_bytes / static_cast<int>(sizeof(S));
+    if (machine.prefetch_level == 1)
+      for (std::int64_t n = 0; n < numbers; n += line) __builtin_prefetch(from + n, 0, 3);
+    else
+      for (std::int64_t n = 0; n < numbers; n += line) __builtin_prefetch(from + n, 0, 2);
   }
 
   template <bool own, bool through_faces>
