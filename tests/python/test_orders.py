@@ -5,9 +5,9 @@ import itertools
 
 import numpy as np
 import pytest
+from halocline.errors import InvalidArgument
 
 import halocline as hc
-from halocline.errors import InvalidArgument
 from halocline.qcd import orders
 
 LATTICE = [32, 2, 4, 2]
@@ -137,7 +137,10 @@ def test_propagators_in_the_memory_of_other_codes(u):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda u: hc.qcd.gauge_to_array(u, "grid"), 'the order "grid" is unknown; give one of lexicographic, even-odd'),
+        (
+            lambda u: hc.qcd.gauge_to_array(u, "grid"),
+            'the order "grid" is unknown; give one of lexicographic, even-odd',
+        ),
         (lambda u: hc.qcd.gauge_from_array(np.zeros(7, complex), u, "quda"), "has the shape"),
         (lambda u: hc.qcd.gauge_from_array(np.zeros((4, 2), int), u, "quda"), "int64; expected float32"),
         (lambda u: hc.qcd.gauge_from_array(u.array(), u, "quda"), r"this process's part in the order \"quda\""),

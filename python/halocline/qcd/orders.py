@@ -33,16 +33,19 @@ from halocline.errors import InvalidArgument
 from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField, Geometry
 from halocline.qcd.propagators import Propagator
-from halocline.schema import array, boolean, integer, number, takes
+from halocline.schema import boolean, takes
 
 ORDERS = _halocline.qcd.ORDERS
 """The names of the orders. "canonical" is another name of "lexicographic", "chroma" of "qdp++"."""
 
-some_lanes = integer(at_least=0, at_most=1024)
-four_factors = array(number(), "four numbers, for x, y, z, t", length=4)
 
-
-@takes(where=checks.a_place, lanes=some_lanes, scale=four_factors, boundary=four_factors, staggered_phases=boolean)
+@takes(
+    where=checks.a_place,
+    lanes=checks.a_lane_count,
+    scale=checks.four_factors,
+    boundary=checks.four_factors,
+    staggered_phases=boolean,
+)
 def gauge_from_array(
     links: NDArray[Any],
     where: Geometry | GaugeField,
@@ -80,7 +83,13 @@ def gauge_from_array(
     return u
 
 
-@takes(u=checks.a_field, lanes=some_lanes, scale=four_factors, boundary=four_factors, staggered_phases=boolean)
+@takes(
+    u=checks.a_field,
+    lanes=checks.a_lane_count,
+    scale=checks.four_factors,
+    boundary=checks.four_factors,
+    staggered_phases=boolean,
+)
 def gauge_to_array(
     u: GaugeField,
     order: str = "lexicographic",
@@ -102,7 +111,7 @@ def gauge_to_array(
     return out
 
 
-@takes(where=checks.a_place, lanes=some_lanes)
+@takes(where=checks.a_place, lanes=checks.a_lane_count)
 def spinor_from_array(
     spinor: NDArray[Any],
     where: Geometry | GaugeField,
@@ -139,7 +148,7 @@ def spinor_from_array(
     return out
 
 
-@takes(where=checks.a_place, lanes=some_lanes)
+@takes(where=checks.a_place, lanes=checks.a_lane_count)
 def spinor_to_array(
     spinor: NDArray[Any],
     where: Geometry | GaugeField,
@@ -168,7 +177,7 @@ def spinor_to_array(
     return out
 
 
-@takes(where=checks.a_place, source=checks.a_site, lanes=some_lanes)
+@takes(where=checks.a_place, source=checks.a_site, lanes=checks.a_lane_count)
 def propagator_from_array(
     propagator: NDArray[Any],
     where: Geometry | GaugeField,
@@ -194,7 +203,7 @@ def propagator_from_array(
     >>> a.shape
     (2, 4, 4, 4, 4, 4, 4, 3, 3)
     >>> back = propagator_from_array(a, s.geometry, "pyquda", basis="Dirac-Pauli")
-    >>> abs(hc.qcd.mesons(back)["pion"] - hc.qcd.mesons(s)["pion"]).max() < 1e-12
+    >>> bool(abs(hc.qcd.mesons(back)["pion"] - hc.qcd.mesons(s)["pion"]).max() < 1e-12)
     True
     """
     here = _geometry(where)
@@ -204,7 +213,7 @@ def propagator_from_array(
     return s
 
 
-@takes(s=checks.a_propagator, lanes=some_lanes)
+@takes(s=checks.a_propagator, lanes=checks.a_lane_count)
 def propagator_to_array(
     s: Propagator, order: str = "lexicographic", *, basis: str | None = None, bits: int = 64, lanes: int = 0
 ) -> NDArray[Any]:
