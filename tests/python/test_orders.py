@@ -157,3 +157,32 @@ def test_what_cannot_be_meant_is_refused(u, call, sentence):
     with pytest.raises(InvalidArgument, match=sentence.replace(r"\"", '"')) as refused:
         call(u)
     assert "\n" not in str(refused.value)
+
+
+def test_every_process_has_its_part_and_all_refuse_together(python, tmp_path):
+    script = tmp_path / "parts.py"
+    script.write_text(
+        """
+import numpy as np, halocline as hc
+from halocline.errors import InvalidArgument
+for grid in ([1, 2, 1, 1], [1, 1, 1, 2]):  # the first divides 6 sites into boxes of 3
+    u = hc.qcd.random_links([16, 6, 4, 4], seed=3, grid=grid)
+    for order in ("even-odd", "qdp++", "milc", "quda", "openqcd", "qws"):
+        refused = ""
+        try:
+            a = hc.qcd.gauge_to_array(u, order)
+            assert hc.qcd.plaquette(hc.qcd.gauge_from_array(a, u, order)) == hc.qcd.plaquette(u)
+        except InvalidArgument as error:
+            refused = str(error)
+        odd = grid[1] == 2 and order in ("quda", "openqcd")
+        assert bool(refused) == odd, (order, refused)
+    short = np.zeros(5 if u.geometry.communicator.rank == 1 else 72 * 192, np.complex128)
+    try:
+        hc.qcd.gauge_from_array(short, u, "milc")
+    except InvalidArgument as error:
+        print("refused:", str(error)[:40])
+"""
+    )
+    done = python(script, ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("refused: gauge_from_array: the array has the shap") == 4
