@@ -9,6 +9,7 @@
 #include "bench/heatbath.hpp"
 #include "bench/jacobi2d.hpp"
 #include "bench/qcdjdd.hpp"
+#include "bench/reorder.hpp"
 #include "bench/schwarz_cost.hpp"
 #include "bench/solver.hpp"
 #include "bench/su3.hpp"
@@ -121,6 +122,16 @@ void bind_bench(nb::module_& m) {
       },
       "communicator"_a, "local"_a, "threads"_a, "precision"_a, "layout"_a, "form"_a, "seconds"_a, "block_seconds"_a,
       Released());
+  m.def(
+      "reorder",
+      [](const Communicator& group, const bench::Extents& local, int threads, const std::string& order,
+         const std::string& field, const std::string& direction, const std::string& precision, const std::string& basis,
+         double seconds, double block_seconds) {
+        const bench::ReorderCase c{local, threads, order, field, direction, precision, basis};
+        return bench::to_json(bench::reorder(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "local"_a, "threads"_a, "order"_a, "field"_a, "direction"_a, "precision"_a, "basis"_a,
+      "seconds"_a, "block_seconds"_a, Released());
   m.def(
       "su3_once",
       [](const bench::Extents& local, const std::string& precision, const std::string& layout, const std::string& form,

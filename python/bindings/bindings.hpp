@@ -50,6 +50,7 @@ void bind_mapping_search(nb::module_& m);
 void bind_qcd_gauge(nb::module_& m);
 void bind_qcd_io(nb::module_& m);
 void bind_qcd_measure(nb::module_& m);
+void bind_qcd_order(nb::module_& m);
 void bind_qcd_shift(nb::module_& m);
 void bind_qcd_solver(nb::module_& m);
 void bind_qcd_device(nb::module_& m);

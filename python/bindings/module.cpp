@@ -78,6 +78,7 @@ NB_MODULE(_halocline, m) {
   bind_qcd_io(qcd);
   bind_qcd_measure(qcd);
   bind_qcd_shift(qcd);
+  bind_qcd_order(qcd);
   bind_qcd_device(qcd);
   bind_qcd_solver(qcd);
   auto maxwell = submodule("maxwell");

@@ -11,11 +11,13 @@ from halocline import device
 from halocline.mapping import problem
 from halocline.maxwell import bodies, checks, fitting, media, simulation, sources
 from halocline.maxwell import units as light_units
-from halocline.qcd import analysis, gauge, measure, quark, quark_solver
+from halocline.qcd import analysis, gauge, measure, orders, quark, quark_solver
 from halocline.tddft import ground, propagation, spectra, structure, system, units
 
 
-@pytest.mark.parametrize("module", [analysis, device, problem, quark, quark_solver, units], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [analysis, device, orders, problem, quark, quark_solver, units], ids=lambda m: m.__name__
+)
 def test_examples(module):
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0
@@ -30,6 +32,7 @@ def test_examples(module):
         device,
         gauge,
         measure,
+        orders,
         quark,
         quark_solver,
         analysis,

@@ -31,6 +31,8 @@ PRECISIONS = ("float", "double")
 STORAGES = ("float", "half")
 LAYOUTS = ("apart", "interleaved")
 SU3_FORMS = ("product", "vector")
+REORDERED = ("gauge", "spinor")
+REORDERINGS = ("load", "store")
 COARSE_FORMS = ("operator", "schur")
 SOLVERS = tuple(kind for kind in _halocline.qcd.SOLVER_KINDS if kind != "multigrid")
 """Kinds whose operations `solver` counts. A cycle of multigrid has operations of another kind."""
@@ -100,6 +102,32 @@ def su3(
     """
     text = _halocline.bench.su3(
         communicator(comm), list(local), threads, precision, layout, form, seconds, block_seconds
+    )
+    return json.loads(text)
+
+
+def reorder(
+    local: Sequence[int] = (32, 16, 16, 32),
+    order: str = "quda",
+    field: str = "gauge",
+    direction: str = "load",
+    precision: str = "double",
+    basis: str = "",
+    threads: int = 1,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """A field into or out of the memory order of another code, beside a copy of as many bytes.
+
+    local: x, y, z, t, the sites of each process; order: one of hc.qcd.orders.ORDERS; field: "gauge" or "spinor";
+    direction: "load", from the array into the field, or "store"; precision: of the array, and of a spinor's field;
+    basis: of a spinor, that of the order when empty
+    The result has `copy_gbytes_per_s`, and `fraction_of_copy` by median times and by the CPU time of one thread.
+    Raises InvalidArgument for an unknown name, or a box that the order cannot have.
+    """
+    text = _halocline.bench.reorder(
+        communicator(comm), list(local), threads, order, field, direction, precision, basis, seconds, block_seconds
     )
     return json.loads(text)
 

@@ -120,6 +120,10 @@ FINDINGS: dict[str, Columns] = {
         ("hop, Tflop/s", lambda r: number_text(r["result"]["hop_gflops"], 1e-3)),
         _found("fraction_of_hop", _percent, "of hop"),
     ),
+    "reorder": (
+        ("GB/s", lambda r: number_text(r["gbytes_per_s"])), _found("copy_gbytes_per_s", number_text, "copy"),
+        _found("fraction_of_copy", _percent, "of copy"), _found("fraction_of_copy_by_cpu", _percent, "by CPU time"),
+    ),
     "hartree": (
         _found("chosen", str), _found("trial_redundant"), _found("trial_shared"), _found("over_better", _ratio),
     ),
@@ -154,8 +158,8 @@ FINDINGS: dict[str, Columns] = {
     ),
 }  # fmt: skip
 """What the table shows of `result`, by kind."""
-WITHOUT_CEILINGS = ("multigrid", "multiscale")
-"""Kinds of whole solves and runs, which no single ceiling bounds."""
+WITHOUT_CEILINGS = ("multigrid", "multiscale", "reorder")
+"""Kinds of whole solves and runs, which no single ceiling bounds, and a kind with a ceiling of its own."""
 COMMUNICATION = ("jacobi2d", "halo face", "halo operator", "halo stress", "allreduce")
 
 

@@ -40,6 +40,14 @@ from halocline.qcd.measure import (
     staggered_wall_source,
     wall_source,
 )
+from halocline.qcd.orders import (
+    gauge_from_array,
+    gauge_to_array,
+    propagator_from_array,
+    propagator_to_array,
+    spinor_from_array,
+    spinor_to_array,
+)
 from halocline.qcd.propagators import Propagator, StaggeredPropagator, read_propagator, write_propagator
 from halocline.qcd.quark import (
     DiracOperator,
@@ -59,12 +67,13 @@ from halocline.qcd.spectrum import spectrum
 
 __all__ = [
     "DiracOperator", "DomainWall", "DoubletPropagator", "GaugeField", "Geometry", "Propagator", "QuarkSolver", "Run",
-    "Solver", "Source", "Staggered", "StaggeredPropagator", "TwistedDoublet", "TwistedMass", "WilsonClover", "analysis",
-    "coulomb_theta", "covariant_derivative", "example_run_file", "fix_gauge", "forget_trials", "gather", "geometry",
-    "heatbath", "inspect_gauge", "kappa_from_mass", "link_trace", "local_part", "mass_from_kappa", "measure", "mesons",
-    "nucleon", "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov", "propagator",
-    "random_gauge", "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle", "residual_mass",
-    "sequential_sources", "shift", "smear_ape", "smear_gaussian", "smear_stout", "spectrum", "staggered_point_source",
-    "staggered_wall_source", "topological_charge", "unit_links", "wall_source", "weak_links", "wilson_flow",
-    "write_gauge", "write_propagator",
+    "Solver", "Source", "Staggered", "StaggeredPropagator", "TwistedDoublet", "TwistedMass", "WilsonClover",
+    "analysis", "coulomb_theta", "covariant_derivative", "example_run_file", "fix_gauge", "forget_trials", "gather",
+    "gauge_from_array", "gauge_to_array", "geometry", "heatbath", "inspect_gauge", "kappa_from_mass", "link_trace",
+    "local_part", "mass_from_kappa", "measure", "mesons", "nucleon", "parse_run_file", "plaquette", "plaquette_planes",
+    "point_source", "polyakov", "propagator", "propagator_from_array", "propagator_to_array", "random_gauge",
+    "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle", "residual_mass",
+    "sequential_sources", "shift", "smear_ape", "smear_gaussian", "smear_stout", "spectrum", "spinor_from_array",
+    "spinor_to_array", "staggered_point_source", "staggered_wall_source", "topological_charge", "unit_links",
+    "wall_source", "weak_links", "wilson_flow", "write_gauge", "write_propagator",
 ]  # fmt: skip

@@ -37,6 +37,8 @@ not_negative = number(at_least=0.0)
 some_steps = integer(at_least=0, at_most=MOST)
 one_or_more = integer(at_least=1, at_most=MOST)
 four_phases = array(phase, "four boundary factors x, y, z, t", length=4)
+four_factors = array(number(), "four numbers, for x, y, z, t", length=4)
+a_lane_count = integer(at_least=0, at_most=1024)
 space_phases = array(phase, "boundary factors x, y, z", at_least=3)
 
 

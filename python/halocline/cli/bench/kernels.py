@@ -147,6 +147,36 @@ def su3(
     bench.run(cases)
 
 
+def reorder(
+    bench: Bench,
+    local: Local = ["32x16x16x32"],  # noqa: B006 - typer copies it
+    order: Annotated[
+        str, typer.Option(help="Names of orders by commas (docs/conventions.md), or all.", show_default="all")
+    ] = "all",
+    field: Annotated[str, typer.Option(help="gauge, spinor or both by a comma.")] = "gauge,spinor",
+    direction: Annotated[str, typer.Option(help="load (into our field), store, or both by a comma.")] = "load,store",
+    precision: Annotated[str, typer.Option(help="Of the array: float, double or both by a comma.")] = "float,double",
+    basis: Annotated[str, typer.Option(help="Spin basis of spinors; that of the order when empty.")] = "",
+    threads: Threads = "1",
+) -> None:
+    """Fields in and out of the memory orders of other codes, beside a copy of as many bytes."""
+    from halocline import bench as library
+    from halocline.qcd.orders import ORDERS
+
+    cases = []
+    for n, o, f, d, p, t in itertools.product(
+        volumes(local),
+        chosen("--order", order, ORDERS),
+        chosen("--field", field, library.REORDERED),
+        chosen("--direction", direction, library.REORDERINGS),
+        chosen("--precision", precision, library.PRECISIONS),
+        thread_counts(threads),
+    ):
+        name = f"{d} {f} {o} {p} {'x'.join(map(str, n))} {t} threads"
+        cases.append((name, later(library.reorder, n, o, f, d, p, basis, t, seconds=bench.seconds)))
+    bench.run(cases)
+
+
 def coarse(
     bench: Bench,
     local: Local = ["8x8x8x8"],  # noqa: B006
@@ -357,6 +387,7 @@ def _all_numbers(text: str) -> bool:
 def add_to(app: typer.Typer) -> None:
     command(app, dslash, seconds=0.5)
     command(app, su3, seconds=0.5, plot=True)
+    command(app, reorder, seconds=1.0)
     command(app, coarse, seconds=0.5)
     command(app, solver, seconds=0.3)
     command(app, multigrid, seconds=0.3, plot=True)

@@ -74,14 +74,14 @@ std::int64_t gauge_offset(const GaugeOrder& order, const Geometry4& geometry, co
   const std::int64_t number = 2 * (order.transposed ? 3 * column + row : 3 * row + column) + part;
   const int side_by_side = lanes(order.sites, number_bytes);
   if (order.directions == Directions::around_odd_sites) {
+    // The odd site whose array has the link: x itself, or the one above; it may be of another process.
     const bool forward = parity(order.sites, geometry, x) == 1;
     Coordinates<4> odd = x;
     if (!forward) ++odd[static_cast<std::size_t>(mu)];
-    if (const auto extent = geometry.local()[static_cast<std::size_t>(mu)];
-        odd[static_cast<std::size_t>(mu)] == extent) {
-      if (geometry.is_split(mu)) return -1;
-      odd[static_cast<std::size_t>(mu)] = 0;
-    }
+    const auto extent = geometry.local()[static_cast<std::size_t>(mu)];
+    auto& along = odd[static_cast<std::size_t>(mu)];
+    if ((along < 0 || along == extent) && geometry.is_split(mu)) return -1;
+    along = (along + extent) % extent;
     const std::int64_t slot = 2 * ((mu + 1) % 4) + (forward ? 0 : 1);
     return ((site_index(order.sites, geometry, odd) - half) * 8 + slot) * 18 + number;
   }

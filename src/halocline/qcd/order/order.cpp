@@ -128,12 +128,13 @@ PropagatorOrder propagator_order(std::string_view name) {
 }
 
 const SpinBasis& basis(std::string_view name) {
+  using namespace spin_bases;
   const std::string wanted = small(name);
-  for (const SpinBasis& known : spin_bases::all)
-    if (small(known.name) == wanted) return known;
-  if (wanted == "chiral") return spin_bases::openqcd;
+  for (const SpinBasis* known : {&spin_bases::degrand_rossi, &dirac_pauli, &ukqcd, &openqcd})
+    if (small(known->name) == wanted) return *known;
+  if (wanted == "chiral") return openqcd;
   std::vector<std::string_view> known;
-  for (const SpinBasis& one : spin_bases::all) known.emplace_back(one.name);
+  for (const SpinBasis& one : all) known.emplace_back(one.name);
   throw core::InvalidArgument(
       fmt::format("the spin basis \"{}\" is unknown; give one of {}, Chiral", name, fmt::join(known, ", ")));
 }

@@ -18,15 +18,20 @@ SiteIndex::SiteIndex(const SiteOrder& order, const lattice::Geometry4& geometry)
   const bool parities = order.sites == Sites::even_odd || order.sites == Sites::cache_blocks;
   half_ = parities ? half_volume_ : 0;
   origin_ = order.local_parity ? 0 : geometry.parity({0, 0, 0, 0});
-  for (std::size_t axis = 0; axis < 4; ++axis) parts_[axis].resize(static_cast<std::size_t>(local[axis]));
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    halved_[axis].resize(static_cast<std::size_t>(local[axis]));
+    added_[axis].resize(static_cast<std::size_t>(local[axis]));
+  }
   if (order.sites == Sites::cache_blocks) {
     // z is the fastest axis, then y, x; a block holds all of t.
     std::int64_t inside = 1;
     lattice::Coordinates<4> block{openqcd_block(local[0]), openqcd_block(local[1]), openqcd_block(local[2]), local[3]};
     std::int64_t blocks = lattice::product<4>(block) / 2;
     for (const std::size_t axis : {2U, 1U, 0U, 3U}) {
-      for (std::int64_t x = 0; x < local[axis]; ++x)
-        parts_[axis][static_cast<std::size_t>(x)] = {x % block[axis] * inside, x / block[axis] * blocks};
+      for (std::int64_t x = 0; x < local[axis]; ++x) {
+        halved_[axis][static_cast<std::size_t>(x)] = x % block[axis] * inside;
+        added_[axis][static_cast<std::size_t>(x)] = x / block[axis] * blocks;
+      }
       inside *= block[axis];
       blocks *= local[axis] / block[axis];
     }
@@ -34,12 +39,12 @@ SiteIndex::SiteIndex(const SiteOrder& order, const lattice::Geometry4& geometry)
   }
   const std::int64_t row = order.sites == Sites::lexicographic ? local[0] : local[0] / 2;
   for (std::int64_t x = 0; x < local[0]; ++x)
-    parts_[0][static_cast<std::size_t>(x)].added = order.sites == Sites::lexicographic ? x
-                                                   : order.sites == Sites::even_odd    ? x / 2
-                                                                                    : x / row * half_volume_ + x % row;
+    added_[0][static_cast<std::size_t>(x)] = order.sites == Sites::lexicographic ? x
+                                             : order.sites == Sites::even_odd    ? x / 2
+                                                                                 : x / row * half_volume_ + x % row;
   std::int64_t stride = row;
   for (std::size_t axis = 1; axis < 4; stride *= local[axis], ++axis)
-    for (std::int64_t x = 0; x < local[axis]; ++x) parts_[axis][static_cast<std::size_t>(x)].added = x * stride;
+    for (std::int64_t x = 0; x < local[axis]; ++x) added_[axis][static_cast<std::size_t>(x)] = x * stride;
 }
 
 }  // namespace halocline::qcd::order::detail

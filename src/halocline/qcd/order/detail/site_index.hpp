@@ -22,11 +22,10 @@ public:
   std::int64_t operator()(const lattice::Coordinates<4>& x) const noexcept {
     std::int64_t halves = 0, index = parity_of(x) * half_;
     for (std::size_t axis = 0; axis < 4; ++axis) {
-      const Part& part = parts_[axis][static_cast<std::size_t>(x[axis])];
-      halves += part.halved;
-      index += part.added;
+      halves += halved_[axis][static_cast<std::size_t>(x[axis])];
+      index += added_[axis][static_cast<std::size_t>(x[axis])];
     }
-    return index + halves / 2;
+    return index + (halves >> 1);
   }
 
   /// The indices of a row of x: of the sites (0 ... X-1, y, z, t).
@@ -34,29 +33,24 @@ public:
     std::int64_t halves = 0, base = 0;
     const std::array<std::int64_t, 3> rest{y, z, t};
     for (std::size_t axis = 1; axis < 4; ++axis) {
-      const Part& part = parts_[axis][static_cast<std::size_t>(rest[axis - 1])];
-      halves += part.halved;
-      base += part.added;
+      halves += halved_[axis][static_cast<std::size_t>(rest[axis - 1])];
+      base += added_[axis][static_cast<std::size_t>(rest[axis - 1])];
     }
-    const std::array<std::int64_t, 2> begin{base + parity_of({0, y, z, t}) * half_,
-                                            base + parity_of({1, y, z, t}) * half_};
-    const std::vector<Part>& along = parts_[0];
-    for (std::size_t x = 0; x < along.size(); ++x)
-      indices[x] = begin[x & 1] + along[x].added + (halves + along[x].halved) / 2;
+    const std::int64_t even_x = base + parity_of({0, y, z, t}) * half_, odd_x = base + parity_of({1, y, z, t}) * half_;
+    const std::int64_t *halved = halved_[0].data(), *added = added_[0].data();
+    const auto length = static_cast<std::int64_t>(added_[0].size());
+    for (std::int64_t x = 0; x < length; ++x)
+      indices[x] = ((x & 1) == 0 ? even_x : odd_x) + added[x] + ((halves + halved[x]) >> 1);
   }
 
   std::int64_t half() const noexcept { return half_volume_; }
 
 private:
-  struct Part {
-    std::int64_t halved = 0, added = 0;
-  };
-
   std::int64_t parity_of(const lattice::Coordinates<4>& x) const noexcept {
     return (x[0] + x[1] + x[2] + x[3] + origin_) & 1;
   }
 
-  std::array<std::vector<Part>, 4> parts_;
+  std::array<std::vector<std::int64_t>, 4> halved_, added_;
   std::int64_t half_volume_ = 0;
   std::int64_t half_ = 0;  ///< distance of the odd sites from the even ones; 0 for orders without parities
   std::int64_t origin_ = 0;

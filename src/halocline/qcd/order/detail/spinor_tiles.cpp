@@ -19,7 +19,8 @@ constexpr int most_lanes = TileLayout::max_lanes;
 /// Tiles of one part of a split layout, side by side along x: the same outer y z t.
 class TileRow {
 public:
-  TileRow(const TileLayout& layout, const SiteIndex& sites) : layout_(&layout), sites_(&sites) {
+  TileRow(const TileLayout& layout, const SiteIndex& sites)
+      : layout_(&layout), sites_(&sites), parts_(lattice::product<4>(layout.parts())) {
     const std::int64_t length = layout.geometry().local()[0];
     for (int lane = 0; lane < layout.lanes(); ++lane) {
       const Coordinates<4> at = layout.lane_coordinates(lane);
@@ -33,7 +34,9 @@ public:
 
   /// Fills in the places of all sites of the row. @param first  outer coordinates of its first tile
   void move_to(const Coordinates<4>& first) {
-    first_ = first;
+    first_x_ = first[0];
+    parity_ = layout_->parity_of(first);
+    tile_ = layout_->tile_index(first);
     const auto& extent = layout_->outer();
     const std::int64_t length = layout_->geometry().local()[0];
     for (int lane = 0; lane < layout_->lanes(); ++lane) {
@@ -46,21 +49,21 @@ public:
 
   /// Where the site of a lane and a tile is in the array; x counts from the first tile.
   std::int64_t index(int lane, std::int64_t x) const {
-    return indices_[static_cast<std::size_t>(begin_[static_cast<std::size_t>(lane)] + first_[0] + x)];
+    return indices_[static_cast<std::size_t>(begin_[static_cast<std::size_t>(lane)] + first_x_ + x)];
   }
 
-  int parity(std::int64_t x) const { return layout_->parity_of(at(x)); }
-  std::int64_t tile(std::int64_t x) const { return layout_->tile_index(at(x)); }
+  int parity(std::int64_t x) const { return static_cast<int>((parity_ + x) & 1); }
+  /// The tiles of the other parts lie between.
+  std::int64_t tile(std::int64_t x) const { return tile_ + x / 2 * parts_; }
 
 private:
-  Coordinates<4> at(std::int64_t x) const { return {first_[0] + x, first_[1], first_[2], first_[3]}; }
-
   const TileLayout* layout_;
   const SiteIndex* sites_;
   std::array<Coordinates<4>, most_lanes> lane_{};
   std::array<std::int64_t, most_lanes> begin_{};  ///< of the lane in indices_
   std::vector<std::int64_t> indices_;             ///< [lane][x]
-  Coordinates<4> first_{};
+  std::int64_t first_x_ = 0, tile_ = 0, parts_ = 1;
+  int parity_ = 0;
 };
 
 /// Tiles of a row, both parities.
@@ -174,6 +177,11 @@ void scatter_runs(Real* spinor, const T* tiles, const TileRow& row, std::int64_t
                    count * spinor_reals);
 }
 
+/// The number `number` of eight sites that lie side by side, the first of them at `index`.
+std::int64_t place_of(std::int64_t index, int number, std::int64_t side_by_side) {
+  return (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side;
+}
+
 /// Asks for the sites of a tile of a row.
 template <class Real>
 void ask_for(const Real* spinor, const TileRow& row, int lanes, std::int64_t x, std::int64_t side_by_side) {
@@ -183,17 +191,13 @@ void ask_for(const Real* spinor, const TileRow& row, int lanes, std::int64_t x, 
   };
   for (int lane = 0; lane < lanes; ++lane) {
     const std::int64_t index = row.index(lane, x);
-    if (side_by_side == 1)
+    if (side_by_side == 1) {
       ask(spinor + spinor_reals * index, spinor_reals);
-    else
-      for (int number = 0; number < spinor_reals; ++number)
-        ask(spinor + (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side, side);
+      continue;
+    }
+    const Real* from = spinor + place_of(index, 0, side_by_side);
+    for (int number = 0; number < spinor_reals; ++number) prefetch(from + number * side_by_side);
   }
-}
-
-/// The number `number` of eight sites that lie side by side, the first of them at `index`.
-std::int64_t place_of(std::int64_t index, int number, std::int64_t side_by_side) {
-  return (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side;
 }
 
 /// One tile of an order whose sites lie side by side, where no eight tiles have them so: number by number.
@@ -215,52 +219,103 @@ void scatter_numbers(Real* spinor, const T* tile, const TileRow& row, std::int64
   }
 }
 
-/// Eight tiles at x, x + step, ...: their sites of one lane lie side by side. Into [tile][number][lane].
+/// Four numbers and four others.
+template <class T, class Real>
+HALOCLINE_INLINE Row<T> load_two_runs(const Real* from, const Real* other) {
+  using Half = core::Pack<Real, side / 2>;
+  const auto a = Half::load(from), b = Half::load(other);
+  const Row<Real> both(__builtin_shufflevector(a.v, b.v, 0, 1, 2, 3, 4, 5, 6, 7));
+  if constexpr (std::is_same_v<T, Real>)
+    return both;
+  else
+    return core::convert<T>(both);
+}
+template <class Real, class T>
+HALOCLINE_INLINE void store_two_runs(Real* to, Real* other, const Row<T>& row) {
+  using Half = core::Pack<T, side / 2>;
+  const Half a(__builtin_shufflevector(row.v, row.v, 0, 1, 2, 3)), b(__builtin_shufflevector(row.v, row.v, 4, 5, 6, 7));
+  if constexpr (std::is_same_v<T, Real>) {
+    a.store(to);
+    b.store(other);
+  } else {
+    core::convert<Real>(a).store(to);
+    core::convert<Real>(b).store(other);
+  }
+}
+
+/// Eight tiles whose sites of one lane lie side by side, from x on; or four of them, and four others from x + 1 on.
+/// Into [tile][number][lane].
 template <class T, int lanes, class Real>
-void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
-  for (int lane = 0; lane < lanes; lane += side)
+void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
+                  bool two_runs) {
+  for (int lane = 0; lane < lanes; lane += side) {
+    std::array<const Real*, side> from, other{};
+    for (int j = 0; j < side; ++j) {
+      from[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
+      if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
+    }
     for (int number = 0; number < spinor_reals; ++number) {
       Block<T> block;
-      for (int j = 0; j < side; ++j)
-        block[static_cast<std::size_t>(j)] =
-            load_row<T>(spinor + place_of(row.index(lane + j, x), number, side_by_side));
+      for (std::size_t j = 0; j < side; ++j)
+        block[j] = two_runs ? load_two_runs<T>(from[j] + number * side_by_side, other[j] + number * side_by_side)
+                            : load_row<T>(from[j] + number * side_by_side);
       transpose(block);
       for (int k = 0; k < side; ++k)
         block[static_cast<std::size_t>(k)].store(tiles + (k * spinor_reals + number) * lanes + lane);
     }
+  }
 }
 
 template <class T, int lanes, class Real>
-void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
-  for (int lane = 0; lane < lanes; lane += side)
+void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
+                   bool two_runs) {
+  for (int lane = 0; lane < lanes; lane += side) {
+    std::array<Real*, side> to, other{};
+    for (int j = 0; j < side; ++j) {
+      to[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
+      if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
+    }
+    const bool whole_lines = sizeof(Real) == 8 && (reinterpret_cast<std::uintptr_t>(to[0]) & 63U) == 0;
     for (int number = 0; number < spinor_reals; ++number) {
       Block<T> block;
       for (int k = 0; k < side; ++k)
         block[static_cast<std::size_t>(k)] = Row<T>::load(tiles + (k * spinor_reals + number) * lanes + lane);
       transpose(block);
-      for (int j = 0; j < side; ++j)
-        store_row<Real>(spinor + place_of(row.index(lane + j, x), number, side_by_side),
-                        block[static_cast<std::size_t>(j)]);
+      for (std::size_t j = 0; j < side; ++j)
+        if (two_runs)
+          store_two_runs(to[j] + number * side_by_side, other[j] + number * side_by_side, block[j]);
+        else if constexpr (std::is_same_v<T, Real>)
+          put_row(to[j] + number * side_by_side, block[j], whole_lines);
+        else
+          put_row(to[j] + number * side_by_side, core::convert<Real>(block[j]), whole_lines);
     }
+  }
 }
 
 /// Tiles whose sites of one lane follow each other in the array.
 struct Grouping {
   int count = 1;
   std::int64_t step = 1;  ///< along x
+  bool two_runs = false;  ///< half of them, with even x, follow each other, and the other half too
+
+  /// The tile number i of a group.
+  std::int64_t x(std::int64_t begin, int i) const {
+    if (!two_runs) return begin + i * step;
+    return i < count / 2 ? begin + 2 * i : begin + 1 + 2 * (i - count / 2);
+  }
 };
 
 /// @param wanted  8 where sites lie side by side, 2 where a group fills whole lines; 1 if the order has no such groups
 template <class T>
 Grouping grouping(const SpinorField<T>& psi, const SiteOrder& order, int wanted) {
-  const bool by_parity = order.sites == Sites::even_odd;
-  if (wanted == 1 || order.sites == Sites::cache_blocks) return {};
-  if (psi.subset() != lattice::Subset::full && !by_parity) return {};
+  const bool by_parity = order.sites == Sites::even_odd, whole = psi.subset() == lattice::Subset::full;
+  if (wanted == 1 || order.sites == Sites::cache_blocks || (!whole && !by_parity)) return {};
   // Whole groups must be in each half of a row, unless lanes or parts along x share the halves, and in each parity.
   const std::int64_t length = row_length(psi.layout());
   const bool halved = by_parity || (order.sites == Sites::halves_of_x && length == psi.layout().geometry().local()[0]);
-  if ((halved ? length / 2 : length) % wanted != 0) return {};
-  return {wanted, by_parity ? 2 : 1};
+  if ((halved ? length / 2 : length) % wanted == 0) return {wanted, by_parity ? 2 : 1, false};
+  if (by_parity && whole && wanted == side && length % side == 0) return {wanted, 1, true};
+  return {};
 }
 
 /// Calls work(first x) for every group of a row that the field holds.
@@ -280,13 +335,13 @@ void load_with(SpinorField<T>& psi, int column, const Real* spinor, const Spinor
   const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin) {
     ask_for(spinor, next, lanes, begin, side_by_side);
     if (group.count > 1)
-      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side);
+      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side, group.two_runs);
     else if (side_by_side > 1)
       gather_numbers<T, lanes>(buffer, spinor, row, begin, side_by_side);
     else
       gather_sites<T, lanes>(buffer, spinor, row, begin);
     for (int i = 0; i < group.count; ++i) {
-      const std::int64_t x = begin + i * group.step;
+      const std::int64_t x = group.x(begin, i);
       T* out = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
       rotate_tile<T, lanes>(out, buffer + i * spinor_reals * lanes, rotated, true);
     }
@@ -309,14 +364,14 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
       grouping(psi, order.sites, side_by_side % side == 0 ? side : (side_by_side > 1 || whole_lines ? 1 : 2));
   const auto store_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin) {
     for (int i = 0; i < group.count; ++i) {
-      const std::int64_t x = begin + i * group.step;
+      const std::int64_t x = group.x(begin, i);
       const T* in = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
       rotate_tile<T, lanes>(buffer + i * spinor_reals * lanes, in, rotated, false);
     }
     if (side_by_side > 1) {
-      ask_for(spinor, next, lanes, begin, side_by_side);
+      if (sizeof(Real) != 8 || !aligned) ask_for(spinor, next, lanes, begin, side_by_side);
       if (group.count > 1)
-        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side);
+        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side, group.two_runs);
       else
         scatter_numbers<T, lanes>(spinor, buffer, row, begin, side_by_side);
     } else if (group.count > 1) {
