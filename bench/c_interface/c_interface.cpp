@@ -2,15 +2,17 @@
 //
 // What a call through the C interface costs beside the C++ one. Run: ./c_interface X Y Z T [pairs]
 //
-// Both solve the same system with the same method, in turns: C++, C with canonical arrays, C with arrays in another
-// order. A pair gives a ratio, and the median of the ratios is printed, with the quartiles. The C functions are those
-// of libhalocline.so where it is installed, as a host program has them. The solutions must have equal bits.
+// Both solve the same system with the same method, in turns: with canonical arrays, and with arrays in QUDA's order,
+// which the C++ program converts itself. The last line has the share of that conversion. A pair gives a ratio, and the
+// median of the ratios is printed, with the quartiles. The C functions are those of libhalocline.so where it is
+// installed, as a host program has them. The solutions must have equal bits.
 
 #include <halocline/comm/group/world.hpp>
 #include <halocline/core/error.hpp>
 #include <halocline/lattice/geometry.hpp>
 #include <halocline/qcd/bindings/c.h>
 #include <halocline/qcd/gauge/start.hpp>
+#include <halocline/qcd/order/convert.hpp>
 #include <halocline/qcd/quark/quark_solver.hpp>
 
 #include <algorithm>
@@ -23,6 +25,7 @@
 #include <ctime>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 using namespace halocline;
@@ -53,14 +56,14 @@ struct Both {
   explicit Both(const std::array<std::int64_t, 4>& extents) {
     const auto geometry = std::make_shared<const lattice::Geometry4>(
         extents, comm::ProcessGrid(comm::Communicator::self(), {1, 1, 1, 1}));
-    const auto links = qcd::gauge::weak_links(geometry, 0.25, 1);
+    links = std::make_unique<qcd::GaugeField>(qcd::gauge::weak_links(geometry, 0.25, 1));
     qcd::SolverParameters parameters;
     parameters.kind = "bicgstab";
-    solver = std::make_unique<qcd::QuarkSolver>(links, qcd::WilsonCloverAction{.mass = 0.1, .csw = 1}, parameters);
+    solver = std::make_unique<qcd::QuarkSolver>(*links, qcd::WilsonCloverAction{.mass = 0.1, .csw = 1}, parameters);
     b.resize(static_cast<std::size_t>(12 * geometry->local_volume()));
     for (std::size_t i = 0; i < b.size(); ++i)
       b[i] = {std::sin(1.3 * static_cast<double>(i)), std::cos(0.7 * static_cast<double>(i))};
-    x = y = z = b;
+    x = y = from = to = b;
 
     halocline_communicator* self = nullptr;
     halocline_action action;
@@ -68,7 +71,7 @@ struct Both {
     must(halocline_self(&self));
     must(halocline_lattice_create(self, extents.data(), nullptr, nullptr, &lattice));
     must(halocline_gauge_create(lattice, &gauge));
-    const auto canonical = links.to_canonical();
+    const auto canonical = links->to_canonical();
     must(halocline_gauge_set(gauge, nullptr, canonical.data(), 2 * canonical.size()));
     must(halocline_action_init(&action, sizeof action));
     must(halocline_solver_parameters_init(&how, sizeof how));
@@ -87,11 +90,21 @@ struct Both {
     const void* source = b.data();
     must(halocline_solver_solve(of_c, format, 1, &solution, &source, 2 * b.size(), nullptr, nullptr));
   }
+  void cpp_in_quda() {
+    const auto order = qcd::order::spinor_order("quda");
+    const auto& geometry = *links->geometry_ptr();
+    qcd::order::load(std::span(from), std::span(reinterpret_cast<const double*>(b.data()), 2 * b.size()), order,
+                     geometry);
+    static_cast<void>(solver->solve(to, from));
+    qcd::order::store(std::span(reinterpret_cast<double*>(x.data()), 2 * x.size()),
+                      std::span<const std::complex<double>>(to), order, geometry);
+  }
   void apply_cpp() { solver->apply(x, b); }
   void apply_c() { must(halocline_solver_apply(of_c, "D", nullptr, y.data(), b.data(), 2 * b.size())); }
 
   std::unique_ptr<qcd::QuarkSolver> solver;
-  std::vector<std::complex<double>> b, x, y, z;
+  std::unique_ptr<qcd::GaugeField> links;
+  std::vector<std::complex<double>> b, x, y, from, to;
   halocline_lattice* lattice = nullptr;
   halocline_gauge* gauge = nullptr;
   halocline_solver* of_c = nullptr;
@@ -131,11 +144,15 @@ int main(int argc, char** argv) {
   if (pairs < 1) return 2;
   try {
     Both both(extents);
-    report("solve", pairs, [&] { both.cpp(); }, [&] { both.c(nullptr, both.y); });
-    const bool same = both.x == both.y;
-    report("solve, QUDA's order", pairs, [&] { both.cpp(); }, [&] { both.c(&both.quda, both.z); });
+    const auto cpp = [&] { both.cpp(); };
+    const auto cpp_in_quda = [&] { both.cpp_in_quda(); };
+    report("solve", pairs, cpp, [&] { both.c(nullptr, both.y); });
+    bool same = both.x == both.y;
+    report("solve, QUDA's order", pairs, cpp_in_quda, [&] { both.c(&both.quda, both.y); });
+    same = same && both.x == both.y;
     report("D psi", 20 * pairs, [&] { both.apply_cpp(); }, [&] { both.apply_c(); });
-    std::printf("solutions %s\n", same && both.x == both.y ? "equal" : "differ");
+    report("(conversion)", pairs, cpp, cpp_in_quda);
+    std::printf("solutions %s\n", same ? "equal" : "differ");
     return same ? 0 : 1;
   } catch (const core::Error& error) {
     std::fprintf(stderr, "c_interface: %s\n", error.what());

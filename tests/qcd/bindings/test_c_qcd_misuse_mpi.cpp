@@ -226,7 +226,8 @@ TEST_CASE("c qcd: parameters of random numbers and names are a solver or a sente
   const auto integer = [&] { return integers[static_cast<std::size_t>(any(8))]; };
   const auto name = [&] { return names[static_cast<std::size_t>(any(14))]; };
   int made = 0, not_made = 0;
-  for (int round = 0; round < 300; ++round) {
+  const int rounds = comm::world().size() > 3 ? 40 : 300;  // a solver of eight ranks on few cores takes its time
+  for (int round = 0; round < rounds; ++round) {
     auto action = on.action();
     auto parameters = CLattice::parameters(round % 2 == 0 ? "bicgstab" : "auto");
     for (int changes = 1 + any(2); changes > 0; --changes) switch (any(18)) {
@@ -299,8 +300,8 @@ TEST_CASE("c qcd: parameters of random numbers and names are a solver or a sente
     }
     halocline_solver_destroy(solver);
   }
-  CHECK(made > 20);
-  CHECK(not_made > 100);
+  CHECK(made > rounds / 15);
+  CHECK(not_made > rounds / 3);
   double plaquette = 0;
   CHECK(halocline_gauge_plaquette(on.gauge, &plaquette) == HALOCLINE_OK);
 }
