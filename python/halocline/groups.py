@@ -158,18 +158,20 @@ class Groups:
             self.reporter.tick = self._tick
         self._pool = pool = WorkPool(self.place, self.number, self.count, self.limit, order) if leads else None
         self.world.barrier()
-        reason = self._work_until_the_end(pool, work)
-        if pool is not None:
-            pool.leave(reason)
-        if first:
-            while not pool.others_are_gone():
-                self._tick()
-                time.sleep(work_pool.SHORTEST_SLEEP)
-            work_pool.end(self.place, self._ending(items, names, stopped))
-        ending = work_pool.wait_for_the_end(self.place, self.limit)
-        if pool is not None:
-            pool.close()
-        self.reporter.folder = None
+        try:
+            reason = self._work_until_the_end(pool, work)
+            if pool is not None:
+                pool.leave(reason)
+            if first:
+                while not pool.others_are_gone():
+                    self._tick()
+                    time.sleep(work_pool.SHORTEST_SLEEP)
+                work_pool.end(self.place, self._ending(items, names, stopped))
+            ending = work_pool.wait_for_the_end(self.place, self.limit)
+        finally:  # after an error of this process the others must not take it for alive
+            if pool is not None:
+                pool.close()
+            self.reporter.folder = None
         if not ending.lost:
             self.world.barrier()
             if first:
