@@ -300,7 +300,7 @@ class Groups:
         kinds = {found[1].kind for found in twice.values()}
         rest = len(left) - len(twice)
         told = self._told(twice, items, names, rest)
-        if pool.stop_is_asked():
+        if pool.stop_is_asked() and rest:
             return Ending("Interrupted", f"{stopped} Besides, {told}." if twice else stopped, bool(lost))
         if twice:
             more = f"; and a group of processes was lost: {gone}" if lost else ""
@@ -317,7 +317,9 @@ class Groups:
             for i, found in list(twice.items())[:5]
         )
         more = f"; and {len(twice) - 5} more" if len(twice) > 5 else ""
-        others = f"{rest} others are left, which the same command does" if rest else "the others are finished"
+        others = "the others are finished"
+        if rest:
+            others = f"{rest} other{'s are' if rest > 1 else ' is'} left, which the same command does"
         return f"{len(twice)} of {items} pieces of work failed twice, {others}: {told}{more}"
 
     def _ranks_of(self, group: int) -> str:

@@ -124,6 +124,21 @@ class Heart:
         self._thread.join()
 
 
+def beat_of(path: Path) -> int:
+    """When a sign of life was touched last, by the clock of the file system; -1 where there is none yet.
+
+    The file is opened, because NFS answers a mere `stat` from a cache that may be a minute old.
+    """
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.fstat(number).st_mtime_ns
+        finally:
+            os.close(number)
+    except OSError:
+        return -1
+
+
 class WorkPool:
     """The pool as the first process of one group uses it. Nothing here is collective."""
 
@@ -259,10 +274,7 @@ class WorkPool:
                 if f"group{group:04d}.lost" in names:
                     self._fail_items_of(group, names, f"group {group} is lost")
                 continue
-            try:
-                beat = os.stat(self._of_group(group, "life")).st_mtime_ns
-            except OSError:
-                beat = -1  # it has not begun yet
+            beat = beat_of(self._of_group(group, "life"))
             before, since = self._seen.get(group, (None, now))
             if beat != before:
                 self._seen[group] = (beat, now)
@@ -286,7 +298,8 @@ class WorkPool:
             if f"{name}.failed{attempt}" in names:
                 continue
             with contextlib.suppress(OSError):  # not readable yet: the next look tries again
-                if self._of_item(item, f"claim{attempt}").read_text() == str(group):
+                # Empty: this group, perhaps, died before it could write its number, where there are no links.
+                if self._of_item(item, f"claim{attempt}").read_text() in (str(group), ""):
                     held.append((item, attempt))
         return held
 
@@ -401,10 +414,7 @@ def wait_for_the_end(folder: str | Path, limit: float) -> Ending:
     while True:
         with contextlib.suppress(OSError, ValueError):  # it is not there, or cannot be read yet
             return Ending(**json.loads((folder / "finished").read_text()))
-        try:
-            beat = os.stat(folder / "group0000.life").st_mtime_ns
-        except OSError:
-            beat = -1
+        beat = beat_of(folder / "group0000.life")
         if beat != seen:
             seen, since = beat, time.monotonic()
         elif time.monotonic() - since > limit:

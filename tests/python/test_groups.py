@@ -2,6 +2,7 @@
 """Runs in groups of processes: the bits of a run without groups, failures redone by others, refusals."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from halocline.qcd.spectrum_groups import (
     pieces_of,
 )
 from halocline.reporter import Reporter
+from halocline.work_pool import Failure, Logs
 
 import halocline as hc
 from halocline.qcd import group_choice, spectrum_groups
@@ -376,6 +378,21 @@ def test_a_run_whose_results_cannot_be_collected_does_not_claim_success(tmp_path
     raised.clear()
     ending, _ = ending_of(tmp_path, lambda paths: None)
     assert ending.kind == ""
+
+
+@pytest.mark.parametrize(("collected", "kind", "said"), [
+    ({2}, "Interrupted", "stopped. Besides, 1 of 3 pieces of work failed twice, 1 other is left, which the same "
+     "command does: 0: group 0, rank 0: planted (and before, in group 1: rank 2: another)."),
+    ({1, 2}, "FileError", "1 of 3 pieces of work failed twice, the others are finished: 0: group 0, rank 0: planted ("),
+    ({0, 1, 2}, "", ""),
+])  # fmt: skip
+def test_a_stop_is_told_if_work_is_left(tmp_path, collected, kind, said):
+    groups = Groups(hc.comm.self_alone(), 1, tmp_path, 20.0, Reporter())
+    failures = {0: [Failure(1, 2, "Error", "another"), Failure(0, 0, "FileError", "planted")]}
+    groups.place, groups._logs, groups._collected = tmp_path, Logs(tmp_path, []), collected
+    groups._pool = SimpleNamespace(lost=dict, failures=lambda item: failures.get(item, []), stop_is_asked=lambda: True)
+    ending = groups._ending(3, str, "stopped.")
+    assert ending.kind == kind and ending.sentence.startswith(said)
 
 
 def test_a_result_that_vanishes_is_an_error(tmp_path):
