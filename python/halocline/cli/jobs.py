@@ -37,7 +37,7 @@ def script(
 ) -> None:
     """Write a script that starts the tasks which have work left, and the plan of the array.
 
-    Every task writes a result file of its own in the folder `<result>.jobs`. Call it again with the same number of
+    Every task writes a result file of its own in the folder `<result file>.jobs`. Call it again with the same number of
     tasks for a script of what is left.
     """
     from halocline.files import write_file

@@ -3,7 +3,7 @@
 
 The items of a run are its solves from one source on one configuration, numbered configuration by configuration. Task t
 of n always has the same share of them, so tasks need not know of each other, and a task that is started again does
-what is missing of its own share. Files lie in the folder `<result>.jobs`:
+what is missing of its own share. Files lie in the folder `<result file>.jobs`:
 
     plan.json       tasks, configurations, sources, physics_hash, digest of the list [gauge] files
     task000012.h5   what task 12 has measured: a result file, whose configurations may lack sources
