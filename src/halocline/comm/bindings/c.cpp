@@ -2,12 +2,13 @@
 /// @file
 /// The C interface: handles around the C++ objects, and exceptions turned into a status and a message.
 ///
-/// Every function body runs inside guarded(), which is noexcept, so nothing can throw across. The message of the last
+/// Every function body runs inside guarded() (guard.hpp). The message of the last
 /// failure is the one thing here that outlives a call. Each thread has one, as with errno, because a call can fail
 /// before there is a handle to keep the message in.
 
 #include "halocline/comm/bindings/c.h"
 
+#include "halocline/comm/bindings/guard.hpp"
 #include "halocline/comm/exchange/halo_exchange.hpp"
 #include "halocline/comm/exchange/transport.hpp"
 #include "halocline/comm/group/process_grid.hpp"
@@ -35,9 +36,6 @@
 namespace comm = halocline::comm;
 namespace core = halocline::core;
 
-struct halocline_communicator {
-  comm::Communicator group;
-};
 struct halocline_grid {
   comm::ProcessGrid grid;
 };
@@ -62,7 +60,9 @@ namespace {
 thread_local std::string last_sentence;
 thread_local bool sentence_is_lost = false;  ///< there was no memory for it
 
-int failed(halocline_status status, const char* sentence) noexcept {
+}  // namespace
+
+int comm::bindings::failed(halocline_status status, const char* sentence) noexcept {
   try {
     last_sentence = sentence;
     sentence_is_lost = false;
@@ -72,29 +72,10 @@ int failed(halocline_status status, const char* sentence) noexcept {
   return status;
 }
 
-template <class Action>
-int guarded(Action&& action) noexcept {
-  try {
-    action();
-    return HALOCLINE_OK;
-  } catch (const core::InvalidArgument& error) {
-    return failed(HALOCLINE_INVALID_ARGUMENT, error.what());
-  } catch (const std::bad_alloc&) {
-    return failed(HALOCLINE_OUT_OF_MEMORY, "out of memory on this process");
-  } catch (const std::exception& error) {
-    return failed(HALOCLINE_FAILED, error.what());
-  } catch (...) {
-    return failed(HALOCLINE_FAILED, "an exception of unknown type");
-  }
-}
+namespace {
 
-/// The object that a pointer of the caller points at. @param call, argument  names for the error message
-template <class T>
-T& given(T* pointer, const char* call, const char* argument) {
-  if (pointer == nullptr)
-    throw core::InvalidArgument(std::string(call) + ": NULL given for `" + argument + "`, expected a valid pointer");
-  return *pointer;
-}
+using comm::bindings::given;
+using comm::bindings::guarded;
 
 /// Makes a new handle in *place, which holds NULL when `make` throws.
 template <class Handle, class Make>

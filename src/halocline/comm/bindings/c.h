@@ -33,7 +33,8 @@ typedef enum halocline_status {
   HALOCLINE_OK = 0,
   HALOCLINE_INVALID_ARGUMENT = 1,  ///< the caller gave an argument that cannot work
   HALOCLINE_FAILED = 2,            ///< time limit, lost neighbour, damaged message, MPI: do not use the object again
-  HALOCLINE_OUT_OF_MEMORY = 3      ///< this process has no more memory
+  HALOCLINE_OUT_OF_MEMORY = 3,     ///< this process has no more memory
+  HALOCLINE_BAD_FILE = 4           ///< a file is missing, damaged or foreign, or cannot be written
 } halocline_status;
 
 /// The error message of the last call of this thread that failed; "" before the first. It is one sentence with what

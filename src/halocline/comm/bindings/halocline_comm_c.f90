@@ -14,7 +14,7 @@ module halocline_comm_c
   public
 
   integer, parameter :: halocline_ok = 0, halocline_invalid_argument = 1
-  integer, parameter :: halocline_failed = 2, halocline_out_of_memory = 3
+  integer, parameter :: halocline_failed = 2, halocline_out_of_memory = 3, halocline_bad_file = 4
 
   type, bind(c) :: c_options
     integer(c_int) :: buffering, checksum, threads
