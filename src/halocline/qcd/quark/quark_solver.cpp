@@ -16,8 +16,8 @@
 #include "halocline/comm/group/time_limit.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/detail/applications.hpp"
 #include "halocline/qcd/quark/detail/column_solves.hpp"
 #include "halocline/qcd/quark/detail/host_batch.hpp"
 #include "halocline/qcd/quark/detail/rhs_batch.hpp"
@@ -575,15 +575,16 @@ void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std
     throw core::InvalidArgument(
         "D of domain walls is applied on the processor alone; make the operator without device");
   if (state_->backend) return state_->backend->apply(out, in, dagger);
-  auto& d = *state_->operators->precise;
-  if (walls) return dynamic_cast<const DomainWall<double>&>(*d.with_columns(d.points())).apply_full(out, in, dagger);
-  auto from = d.field(lattice::Subset::full), to = d.field(lattice::Subset::full);
-  d.load_sources(from, std::array{in});
-  if (dagger)
-    d.apply_dagger(to, from);
-  else
-    d.apply(to, from);
-  d.unload_quark(out, to, 0);
+  apply_on(*state_->operators->precise, out, in, dagger);
+}
+
+void QuarkSolver::apply_schur(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
+                              bool dagger) {
+  if (state_->backend || std::holds_alternative<DomainWallAction>(state_->action))
+    throw core::InvalidArgument("the Schur complement alone is applied to arrays of four dimensions on the processor; "
+                                "make the operator without "
+                                "device, and not of domain walls");
+  apply_schur_on(*state_->operators->precise, out, in, dagger);
 }
 
 }  // namespace halocline::qcd

@@ -249,6 +249,12 @@ public:
   /// @throws InvalidArgument  for domain walls on a device. Collective: yes.
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);
 
+  /// out = S in, or S^dagger in, with the symmetric even-odd Schur complement S of D, in double; shapes as above. Reads
+  /// the even sites of `in`, and sets the odd sites of `out` to 0.
+  /// @throws InvalidArgument  for domain walls, and on a device. Collective: yes.  Cost: work fields of the size of one
+  ///                          source, made for each call.
+  void apply_schur(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);
+
   /// The set-up of multigrid; null as long as there is none. Collective: no.
   const multigrid::Setup* setup() const noexcept;
   /// The low modes for deflation; null without. Collective: no.
