@@ -6,9 +6,10 @@
 # of the code is that no two sources of a room give one name two meanings: what two of them need is in a header.
 # Kernels stay alone. What the compiler inlines into them must not depend on the files that happen to stand beside them, and
 # their time goes into code, not into headers. A source with flags of its own stays alone by CMake's rule.
+# The C interface of qcd stays alone too: each of its sources begins with a header that most others do not need.
 # The builds without this option (dev, no-mpi, sve) see to it that each source includes all that it uses.
 set(halocline_compiled_alone
-    "/qcd/(wilson|schwarz|clover|dirac|multigrid)/|/qcd/field/detail/linear_algebra|/tddft/stencil/|/maxwell/update/|\\.cu$")
+    "/qcd/(wilson|schwarz|clover|dirac|multigrid|bindings)/|/qcd/field/detail/linear_algebra|/tddft/stencil/|/maxwell/update/|\\.cu$")
 
 function(halocline_unite target)
   if(NOT HALOCLINE_UNITY)
