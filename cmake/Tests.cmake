@@ -209,6 +209,14 @@ else()
            COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DGENERATOR=${CMAKE_GENERATOR}
                    -DCXX=${CMAKE_CXX_COMPILER} -DMPIEXEC=${MPIEXEC_EXECUTABLE} -P ${PROJECT_SOURCE_DIR}/tests/package/run.cmake)
   set_tests_properties(package PROPERTIES LABELS package PROCESSORS 2 TIMEOUT 600 ENVIRONMENT "${halocline_openmpi_environment}")
+  if(TARGET halocline_qcd)
+    add_test(NAME package_qcd
+             COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DGENERATOR=${CMAKE_GENERATOR}
+                     -DCXX=${CMAKE_CXX_COMPILER} -DMPIEXEC=${MPIEXEC_EXECUTABLE} -DSHARED=${HALOCLINE_SHARED}
+                     "-DROOMS=${halocline_c_rooms}" -P ${PROJECT_SOURCE_DIR}/tests/package/qcd.cmake)
+    set_tests_properties(package_qcd PROPERTIES LABELS package PROCESSORS 2 TIMEOUT 600
+                                                ENVIRONMENT "${halocline_openmpi_environment}")
+  endif()
 endif()
 
 # Device code by nvcc, whether or not the library has it: all *.cu of the rooms and of their tests, linked into a test

@@ -8,32 +8,7 @@
 # the same numbers on 1, 2, 4 and 8 processes. Without MPIEXEC everything runs on one. Fortran is left out where no
 # compiler for it is found.
 set(work ${BUILD}/package_test)
-set(prefix ${work}/prefix)
-file(REMOVE_RECURSE ${work})
-
-function(must)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "failed: ${ARGV}\n${said}")
-  endif()
-  set(said "${said}" PARENT_SCOPE)
-endfunction()
-
-# The command must fail, and say `words` (line breaks aside).
-function(must_fail words)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
-  string(REGEX REPLACE "[ \n]+" " " said "${said}")
-  string(FIND "${said}" "${words}" place)
-  if(status EQUAL 0 OR place EQUAL -1)
-    message(FATAL_ERROR "should have failed with `${words}`: ${ARGN}\n${said}")
-  endif()
-endfunction()
-
-# Configures and builds `folder` as a project of its own in `name`.
-function(build_project name folder)
-  must(${CMAKE_COMMAND} -S ${folder} -B ${work}/${name} -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix} ${ARGN})
-  must(${CMAKE_COMMAND} --build ${work}/${name})
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 
 # Runs a Jacobi example; its iteration count must be that of the other languages, its residual that of every other
 # number of processes to the last digit.
@@ -67,9 +42,6 @@ function(run_jacobi program)
   message(STATUS "${program}: ${before} on ${counts} processes")
 endfunction()
 
-must(${CMAKE_COMMAND} --install ${BUILD} --component cpp --prefix ${prefix})
-set(cxx -DCMAKE_CXX_COMPILER=${CXX})
-
 build_project(core ${SOURCE}/tests/package ${cxx})
 must(${work}/core/uses_halocline)
 
@@ -87,7 +59,6 @@ run_jacobi(${work}/jacobi_c/jacobi2d_c)
 build_project(jacobi_cpp ${jacobi} ${cxx} -DLANGUAGES=CXX)
 run_jacobi(${work}/jacobi_cpp/jacobi2d_cpp)
 
-find_program(FORTRAN NAMES $ENV{FC} gfortran flang flang-new ifx)
 if(FORTRAN)
   build_project(jacobi_fortran ${jacobi} ${cxx} -DLANGUAGES=Fortran -DCMAKE_Fortran_COMPILER=${FORTRAN})
   run_jacobi(${work}/jacobi_fortran/jacobi2d_fortran)
