@@ -3,11 +3,12 @@
 # The benchmarks as a library (bench/**/*.cpp and *.cu, the latter as Cuda.cmake says), called from the Python extension
 # and from nowhere else.
 #
-# bench/simulated is not in it: its programs run on SimGrid's simulated MPI, which has headers of its own.
+# bench/c_interface is a project of its own, against an installed copy. bench/simulated is not in the library either: its
+# programs run on SimGrid's simulated MPI, which has headers of its own.
 # `halocline bench weak --simulate` and `simulate-multigrid` compile them, with the sources of core and comm and the gathering
 # of lattice, when they are first asked for; for that they go into the package.
 file(GLOB_RECURSE halocline_bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
-list(FILTER halocline_bench_sources EXCLUDE REGEX "/bench/simulated/")
+list(FILTER halocline_bench_sources EXCLUDE REGEX "/bench/(simulated|c_interface)/")
 file(GLOB halocline_bench_device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cu)
 # By nvcc even where the library does without it: part of the target `cuda` (Tests.cmake).
 if(HALOCLINE_NVCC AND HALOCLINE_HOST_EXECUTOR AND NOT halocline_have_cuda AND NOT CMAKE_CROSSCOMPILING)
