@@ -57,3 +57,17 @@ def test_links_lead_somewhere(page):
 
 def test_some_pages_have_snippets():
     assert {"README.md", "tutorial.md"} <= {p.name for p in PAGES if blocks(p)}
+
+
+HOSTS = ROOT / "examples" / "qcd_hosts"
+SHOWN = re.compile(r"^```(c|cpp|fortran)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_code_of_hosts_is_that_of_the_examples():
+    """The C, C++ and Fortran code of using-qcd.md stands in the programs that ctest builds, line by line."""
+    programs = ["\n".join(line.strip() for line in path.read_text().splitlines()) for path in HOSTS.iterdir()]
+    shown = SHOWN.findall((ROOT / "docs" / "using-qcd.md").read_text(encoding="utf-8"))
+    assert len(shown) >= 8
+    for _, code in shown:
+        lines = "\n".join(line.strip() for line in code.strip().splitlines())
+        assert any(lines in program for program in programs), f"no program of {HOSTS} has\n{code}"
