@@ -88,12 +88,11 @@ int halocline_lattice_destroy(halocline_lattice* lattice);
 /// place of a format is the same.
 typedef struct halocline_format {
   size_t struct_size;
-  const char* order;  ///< a name of halocline_orders(): "canonical" (default), "even-odd", "qdp++", "quda", "pyquda",
-                      ///< "milc", "qws", "openqcd", ...; docs/conventions.md has their formulas
-  const char* basis;  ///< of spin: a name of halocline_bases(). Default "": that of the order
-  const char*
-      indices;  ///< of a spinor at a site, slowest first: "spin-colour" or "colour-spin". Default "": the order's
-  int bits;     ///< of each real number: 64 (default) or 32
+  const char* order;    ///< a name of halocline_orders(): "canonical" (default), "even-odd", "qdp++", "quda", "pyquda",
+                        ///< "milc", "qws", "openqcd", ...; docs/conventions.md has their formulas
+  const char* basis;    ///< of spin: a name of halocline_bases(). Default "": that of the order
+  const char* indices;  ///< of a spinor: "spin-colour" or "colour-spin", the last one fastest. Default "": the order's
+  int bits;             ///< of each real number: 64 (default) or 32
   int staggered_phases;     ///< of links: 1 where they contain MILC's phases, 0 where not, -1 (default) as the order
   double link_boundary[4];  ///< the host's links across the upper end of x y z t carry this factor, for example -1 in
                             ///< time for antiperiodic quarks. Halocline's links never do. 0 (default): as the order
@@ -156,7 +155,8 @@ int halocline_gauge_destroy(halocline_gauge* gauge);
 /// | "wilson-clover"               | xi0, nu, csw, csw_t                     |
 /// | "twisted-clover"              | xi0, nu, csw, csw_t, mu                 |
 /// | "twisted-doublet"             | xi0, nu, csw, csw_t, mu, epsilon        |
-/// | "domain-wall", "mobius"       | m5, ls; b and c, or b_list and c_list   |
+/// | "domain-wall"                 | m5, ls                                  |
+/// | "mobius"                      | m5, ls; b and c, or b_list and c_list   |
 /// | "one-link", "asqtad", "hisq"  | u0 of asqtad; naik_epsilon of hisq      |
 typedef struct halocline_action {
   size_t struct_size;
@@ -201,7 +201,7 @@ typedef struct halocline_solver_parameters {
   const char* domain_inverse;   ///< Schwarz: "jacobi" (default), "even-odd", "minres"
   int64_t domains[4];           ///< Schwarz: domains of a process along each axis; default 2, 1, 1, 1; zeros: automatic
   const char* domain_storage;   ///< Schwarz: "float" (default) or "half"
-  int multigrid_levels;         ///< default 2
+  int multigrid_levels;         ///< 0, the default: two for small lattices, more for larger ones
   int multigrid_vectors;        ///< default 24
 } halocline_solver_parameters;
 
@@ -211,7 +211,7 @@ typedef struct halocline_solver halocline_solver;
 
 /// The operator of an action on these links, with a solver. The links are read here and not kept.
 /// @param parameters  NULL: all defaults
-/// Cost: see QuarkSolver in qcd/quark/quark_solver.hpp; about 2.3 KB a site without multigrid.
+/// Cost: see QuarkSolver in qcd/quark/quark_solver.hpp; about 3.5 KB a site for Wilson-clover quarks without multigrid.
 int halocline_solver_create(const halocline_gauge* gauge, const halocline_action* action,
                             const halocline_solver_parameters* parameters, halocline_solver** solver);
 /// Takes other links or another action of the same kind, and keeps what it has learnt (multigrid's test vectors).

@@ -10,6 +10,7 @@
 
 #include "halocline/comm/bindings/guard.hpp"
 #include "halocline/lattice/geometry.hpp"
+#include "halocline/lattice/tile_layout.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 #include "halocline/qcd/measure/staggered.hpp"
@@ -34,6 +35,7 @@ using comm::bindings::guarded;
 
 struct Context {
   std::shared_ptr<const lattice::Geometry4> geometry;
+  std::shared_ptr<const lattice::TileLayout> layout{};  ///< of fields that arrays are converted through; null at first
   std::atomic<bool> busy{false};
   std::string failure{};            ///< why the state of the other ranks is unknown; written once
   std::atomic<bool> failed{false};  ///< `failure` is written

@@ -148,7 +148,7 @@ int halocline_lattice_set_communication(const halocline_lattice* lattice, const 
         settings.posting_by_all = all_threads_post != 0;
         if (!text(sums).empty()) settings.sums = text(sums);
         static_cast<void>(comm::sum_way_named(settings.sums));
-        digest(settings.transport)(buffers)(settings.posting_by_all ? 1 : 0)(settings.sums)(interfaces != nullptr);
+        digest(settings.transport)(buffers)(settings.posting_by_all)(settings.sums)(interfaces != nullptr);
         if (interfaces == nullptr) return;
         settings.interfaces.assign(interfaces, interfaces + 8);
         settings.interface_grid.assign(grid.dims().begin(), grid.dims().end());
@@ -157,8 +157,8 @@ int halocline_lattice_set_communication(const halocline_lattice* lattice, const 
         if (!settings.transport.empty() && settings.transport != "auto") {
           const std::string problem = comm::transport_unavailable_reason(settings.transport, grid);
           if (!problem.empty())
-            throw core::InvalidArgument(fmt::format("{}: transport {} cannot be used here: it {}", call,
-                                                    settings.transport, problem));
+            throw core::InvalidArgument(
+                fmt::format("{}: transport {} cannot be used here: it {}", call, settings.transport, problem));
         }
         comm::set_solver_communication(lattice->context->group(), settings);
       });

@@ -181,8 +181,9 @@ int halocline_propagator_set(halocline_propagator* propagator, const halocline_f
       *propagator->context, call,
       [&](Digest& digest) { arranged = columns_format(*propagator, format, columns, count, call, digest); },
       [&] {
+        Passage passage(*propagator->context, shape_of(*propagator));
         for (int column = 0; column < propagator->columns(); ++column) {
-          const SpinorIn from(arranged, shape_of(*propagator), geometry, columns[column]);
+          const SpinorIn from(arranged, shape_of(*propagator), geometry, passage, columns[column]);
           std::ranges::copy(from.values(), column_of(propagator->quarks, column).begin());
         }
         if (!propagator->staggered())
@@ -201,13 +202,14 @@ int halocline_propagator_get(const halocline_propagator* propagator, const haloc
       *propagator->context, call,
       [&](Digest& digest) { arranged = columns_format(*propagator, format, columns, count, call, digest); },
       [&] {
+        Passage passage(*propagator->context, shape_of(*propagator));
         Quarks copy = propagator->quarks;
         if (!propagator->staggered())
           rotate_sources(*arranged.order.basis, true, count / 2, [&](int column) { return column_of(copy, column); });
         for (int column = 0; column < propagator->columns(); ++column) {
           SpinorOut to(arranged, shape_of(*propagator), geometry, columns[column]);
           std::ranges::copy(column_of(std::as_const(copy), column), to.values().begin());
-          to.finish();
+          to.finish(passage);
         }
       });
 }

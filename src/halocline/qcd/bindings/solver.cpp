@@ -144,13 +144,14 @@ int halocline_solver_apply(halocline_solver* solver, const char* name, const hal
       },
       [&] {
         const bool dagger = wanted.ends_with("-dagger");
-        const SpinorIn from(arranged, shape, geometry, in);
+        Passage passage(*solver->context, shape);
+        const SpinorIn from(arranged, shape, geometry, passage, in);
         SpinorOut to(arranged, shape, geometry, out);
         if (wanted.starts_with("D"))
           solver->solver.apply(to.values(), from.values(), dagger);
         else
           solver->solver.apply_schur(to.values(), from.values(), dagger);
-        to.finish();
+        to.finish(passage);
       });
 }
 
@@ -175,6 +176,7 @@ int halocline_solver_solve(halocline_solver* solver, const halocline_format* for
       },
       [&] {
         solver->reports.clear();
+        Passage passage(*solver->context, shape);
         std::vector<SpinorIn> from;
         std::vector<SpinorOut> to;
         from.reserve(static_cast<std::size_t>(columns));
@@ -182,11 +184,11 @@ int halocline_solver_solve(halocline_solver* solver, const halocline_format* for
         std::vector<std::span<const std::complex<double>>> b;
         std::vector<std::span<std::complex<double>>> x;
         for (int column = 0; column < columns; ++column) {
-          b.push_back(from.emplace_back(arranged, shape, geometry, sources[column]).values());
+          b.push_back(from.emplace_back(arranged, shape, geometry, passage, sources[column]).values());
           x.push_back(to.emplace_back(arranged, shape, geometry, solutions[column]).values());
         }
         solver->reports = solver->solver.solve(x, b, progress_of(*solver->context, progress, data));
-        for (const SpinorOut& one : to) one.finish();
+        for (const SpinorOut& one : to) one.finish(passage);
       });
 }
 

@@ -43,8 +43,14 @@ void check_spinor(const SpinorFormat& format, const SpinorShape& shape, const la
   order::check(format.order.sites, geometry, static_cast<std::size_t>(format.bits / 8));
 }
 
+SpinorField<double>& Passage::field() {
+  if (!context_.layout) context_.layout = lattice::TileLayout::best(context_.geometry);
+  if (!field_) field_.emplace(context_.layout, 6 * spins_, lattice::Subset::full);
+  return *field_;
+}
+
 SpinorIn::SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
-                   const void* values) {
+                   Passage& passage, const void* values) {
   if (format.canonical()) {
     values_ = as_complex<const std::complex<double>>(values, shape.count(geometry));
     return;
@@ -52,7 +58,8 @@ SpinorIn::SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const l
   copy_.resize(shape.count(geometry) / 2);
   const auto load = [&](const auto* host) {
     each_point(host, std::span(copy_), shape, [&](auto reals, std::span<std::complex<double>> canonical) {
-      order::load(canonical, reals, format.order, geometry, shape.spins);
+      order::load(passage.field(), 0, reals, format.order);
+      to_canonical<double>(canonical, passage.field());
     });
   };
   if (format.bits == 32)
@@ -64,7 +71,7 @@ SpinorIn::SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const l
 
 SpinorOut::SpinorOut(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
                      void* values)
-    : format_(format), shape_(shape), geometry_(&geometry), host_(values) {
+    : format_(format), shape_(shape), host_(values) {
   if (format.canonical()) {
     values_ = as_complex<std::complex<double>>(values, shape.count(geometry));
     return;
@@ -73,12 +80,13 @@ SpinorOut::SpinorOut(const SpinorFormat& format, const SpinorShape& shape, const
   values_ = copy_;
 }
 
-void SpinorOut::finish() const {
+void SpinorOut::finish(Passage& passage) const {
   if (format_.canonical()) return;
   const auto store = [&](auto* host) {
     each_point(host, std::span<const std::complex<double>>(copy_), shape_,
                [&](auto reals, std::span<const std::complex<double>> canonical) {
-                 order::store(reals, canonical, format_.order, *geometry_, shape_.spins);
+                 from_canonical<double>(passage.field(), canonical);
+                 order::store(reals, passage.field(), 0, format_.order);
                });
   };
   if (format_.bits == 32)

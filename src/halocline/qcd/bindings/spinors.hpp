@@ -3,13 +3,16 @@
 /// @file
 /// Spinor arrays of the host as canonical arrays, and back.
 ///
-/// An array in Halocline's own order is used where it is. Others are converted in one sweep each way.
+/// An array in Halocline's own order is used where it is. Others go through a field in the order of the kernels: the
+/// conversions between other orders and such fields, and between these and canonical arrays, are fast.
 
 #include "halocline/qcd/bindings/handles.hpp"
 #include "halocline/qcd/bindings/parameters.hpp"
+#include "halocline/qcd/field/spinor_field.hpp"
 
 #include <complex>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,10 +36,23 @@ SpinorShape shape_of(const Action& action, bool whole);
 void check_spinor(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
                   std::size_t count, const char* call, const char* of);
 
+/// The field that arrays of one call go through, made when the first one does.
+class Passage {
+public:
+  /// @param context  keeps the layout for the next call
+  Passage(Context& context, const SpinorShape& shape) : context_(context), spins_(shape.spins) {}
+  SpinorField<double>& field();
+
+private:
+  Context& context_;
+  int spins_;
+  std::optional<SpinorField<double>> field_;
+};
+
 /// A source: canonical numbers, in memory of the host or in a copy.
 class SpinorIn {
 public:
-  SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
+  SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry, Passage& passage,
            const void* values);
   std::span<const std::complex<double>> values() const noexcept { return values_; }
 
@@ -51,12 +67,11 @@ public:
   SpinorOut(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry, void* values);
   std::span<std::complex<double>> values() noexcept { return values_; }
   /// Writes the result where the host wants it. Nothing to do for canonical arrays.
-  void finish() const;
+  void finish(Passage& passage) const;
 
 private:
   SpinorFormat format_;
   SpinorShape shape_;
-  const lattice::Geometry4* geometry_;
   void* host_;
   std::vector<std::complex<double>> copy_;
   std::span<std::complex<double>> values_;
