@@ -34,6 +34,7 @@ std::shared_ptr<const DomainLayout> layout_of(const std::shared_ptr<const Geomet
 
 /// Two halves along x, or along the first axis that can be halved. While a domain takes more than three times the
 /// second-level cache, domains are halved along their longest side, down to 4 sites, as long as all lanes stay filled.
+/// Collective: yes.
 Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry, const Parameters& parameters,
                                 int columns) {
   const auto& local = geometry->local();
@@ -47,9 +48,12 @@ Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry
     return preconditioner_lanes(parameters, *layout_of(geometry, cut, parameters));
   };
   const int lanes = lanes_of(blocks);
+  // The smallest cache of any process, because all must cut alike.
+  std::array<double, 1> cache{static_cast<double>(core::second_level_cache_bytes())};
+  geometry->communicator().min(cache);
   for (;;) {
     const std::int64_t sites = geometry->local_volume() / lattice::product<4>(blocks);
-    if (sites * site_bytes(parameters, columns) <= 3 * core::second_level_cache_bytes()) return blocks;
+    if (static_cast<double>(sites * site_bytes(parameters, columns)) <= 3 * cache[0]) return blocks;
     Coordinates<4> finer = blocks;
     std::int64_t longest = 7;
     for (int axis = 0; axis < 4; ++axis) {
