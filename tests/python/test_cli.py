@@ -61,9 +61,10 @@ def test_doctor_finds_no_problem_here(halocline, tmp_path):
 def test_doctor_and_the_head_of_a_log_tell_of_a_build_narrower_than_the_cpu(monkeypatch):
     from types import SimpleNamespace
 
-    from halocline import _halocline
     from halocline.cli.doctor import instruction_set
     from halocline.tddft.jobs import head_lines
+
+    from halocline import _halocline
 
     system, alone = SimpleNamespace(describe=lambda: ["the system"]), SimpleNamespace(size=1)
     monkeypatch.setattr(_halocline.core, "narrower_than_cpu", lambda: "registers of 128 bits where 512 are")
