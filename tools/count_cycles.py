@@ -73,7 +73,7 @@ CONFIGURATION = {
     "CMAKE_BUILD_TYPE": "counted", "HALOCLINE_CPU_FEATURES": "",
 }  # fmt: skip
 WAYS = ("loads", "permute", "select")
-SHIFTED_TILES = 24
+SHIFTED_TILES = 72
 
 
 @dataclass
