@@ -35,6 +35,7 @@ def counts(tmp_path_factory):
 def test_d_in_takes_at_most_seven_tenths_of_the_cycles_of_the_solver_of_fugaku(counts):
     inside = counts["D_in 16x6x4x3"]
     assert inside["cycles"] < 0.7 * OF_THEIRS
+    assert counts["D_in 16x6x4x3, prefetching"]["cycles"] < 0.7 * OF_THEIRS
     assert inside["spills"] * 16 < 10  # a tile
     # No model can let the pipelines do more than they can.
     assert inside["cycles"] > inside["float_pipes"] > inside["flops"] / 64 / 2

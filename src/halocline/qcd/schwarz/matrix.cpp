@@ -25,11 +25,15 @@ std::int64_t site_bytes(const Parameters& parameters, int columns) {
   return (4 * parameters.link_reals + 72 + 4 * 24 * columns) * (parameters.storage == "half" ? 2 : 4);
 }
 
-/// The layout of the domains. An even-odd inverse passes over tiles of one parity.
+/// The layout of the domains, with lanes that kernels compute as whole packs. An even-odd inverse passes over tiles of
+/// one parity.
 std::shared_ptr<const DomainLayout> layout_of(const std::shared_ptr<const Geometry4>& geometry,
                                               const Coordinates<4>& blocks, const Parameters& parameters) {
   const int lanes = parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
-  return DomainLayout::best(geometry, blocks, lanes, parameters.inner == "even-odd");
+  auto layout = DomainLayout::best(geometry, blocks, lanes, parameters.inner == "even-odd");
+  if (const int whole = core::whole_pack_lanes<float>(layout->lanes()); whole < layout->lanes())
+    layout = DomainLayout::best(geometry, blocks, whole, parameters.inner == "even-odd");
+  return layout;
 }
 
 /// Two halves along x, or along the first axis that can be halved. While a domain takes more than three times the
