@@ -143,7 +143,10 @@ def traced(program: Path, arguments: list[str], machine: Machine) -> tuple[list[
     texts, functions = disassembled(program)
     begin, end = functions["count_begin"], functions["count_end"]
     log = program.with_suffix(".log")
-    emulator = ["qemu-aarch64", "-cpu", machine.emulated, "-singlestep", "-d", "exec,nochain", "-D", str(log)]
+    # The name of the option since QEMU 8.1, and before.
+    known = subprocess.run(["qemu-aarch64", "-h"], capture_output=True, text=True).stdout
+    one_by_one = "-one-insn-per-tb" if "one-insn-per-tb" in known else "-singlestep"
+    emulator = ["qemu-aarch64", "-cpu", machine.emulated, one_by_one, "-d", "exec,nochain", "-D", str(log)]
     printed = run([*emulator, str(program), *arguments])
     addresses, counting = [], False
     with log.open() as lines:
