@@ -190,10 +190,10 @@ bool begins_line(const void* address) { return (reinterpret_cast<std::uintptr_t>
 /// Eight consecutive x of a row, the last eight where fewer are left.
 std::int64_t begin_of(std::int64_t octet, std::int64_t length) { return std::min(octet * side, length - side); }
 
-/// `count` numbers of every site of a row, which lie side by side in the array.
+/// `count` numbers of every site of a row, which lie side by side in the array. @param ahead  distance to the next row
 template <int count, class Real>
 void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
-                int first) {
+                int first, std::int64_t ahead) {
   const std::int64_t* places = scratch.place.data() + first / link_reals * rows.length();
   for (std::int64_t octet = 0; octet * side < rows.length(); ++octet) {
     const std::int64_t x = begin_of(octet, rows.length());
@@ -203,7 +203,10 @@ void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<
     const bool whole_lines = begins_line(to);
     for (const int begin : block_begins<count>) {
       Block<double> block;
-      for (std::size_t j = 0; j < side; ++j) block[j] = load_row<double>(links + place[j] + begin);
+      for (std::size_t j = 0; j < side; ++j) {
+        prefetch(links + place[j] + begin + ahead);
+        block[j] = load_row<double>(links + place[j] + begin);
+      }
       transpose(block);
       for (int k = 0; k < side; ++k) {
         const int number = first + begin + k;
@@ -219,14 +222,16 @@ void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<
 /// One direction of a row of an order that keeps sites side by side.
 template <class Real>
 void load_lanes(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
-                int mu, bool zipped) {
+                int mu, bool zipped, std::int64_t ahead) {
   for (std::int64_t x = 0; x < rows.length(); x += zipped ? 2 * side : side) {
     const std::int64_t* place = scratch.place.data() + mu * rows.length() + x;
     const double* factors = scratch.factor.data() + mu * rows.length() + x;
     for (int number = 0; number < link_reals; ++number) {
       double* to = row + rows.component(link_reals * mu + number) * stride + x;
+      prefetch(links + place[0] + number * rows.lanes_of() + ahead);
       auto values = load_row<double>(links + place[0] + number * rows.lanes_of());
       if (zipped) {
+        prefetch(links + place[1] + number * rows.lanes_of() + ahead);
         auto [low, high] = zip(values, load_row<double>(links + place[1] + number * rows.lanes_of()));
         if (!rows.trivial()) high *= Row<double>::load(factors + side);
         put_row(to + side, high, begins_line(to));
@@ -368,6 +373,10 @@ template <class Real>
 void load_rows(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order) {
   const Rows<Real> rows(order, u.geometry());
   const std::int64_t stride = u.field().component_stride();
+  // Sites of a row that follow each other in the array. openQCD's do not, and are asked for one by one.
+  const std::int64_t run = order.directions == Directions::around_odd_sites ? 0
+                           : order.sites.sites == Sites::lexicographic      ? rows.length()
+                                                                            : rows.length() / 2;
   rows.for_each_row([&](const Coordinates<4>& x, Scratch& scratch) {
     double* row = u.field().data() + u.link_offset(x, 0);
     rows.fill_factors(scratch, x, true);
@@ -377,13 +386,14 @@ void load_rows(GaugeField& u, const std::array<const Real*, 4>& links, const Gau
     else
       rows.fill_places(scratch.place, scratch, x);
     if (order.directions == Directions::inside && rows.lanes_of() == 1)
-      return load_sites<gauge_reals>(row, stride, links[0], rows, scratch, 0);
+      return load_sites<gauge_reals>(row, stride, links[0], rows, scratch, 0, run * gauge_reals);
     for (int mu = 0; mu < 4; ++mu) {
       const Real* of_direction = links[static_cast<std::size_t>(mu)];
       if (rows.lanes_of() == 1)
-        load_sites<link_reals>(row, stride, of_direction, rows, scratch, link_reals * mu);
+        load_sites<link_reals>(row, stride, of_direction, rows, scratch, link_reals * mu, run * link_reals);
       else
-        load_lanes(row, stride, of_direction, rows, scratch, mu, order.sites.sites == Sites::even_odd);
+        load_lanes(row, stride, of_direction, rows, scratch, mu, order.sites.sites == Sites::even_odd,
+                   run * link_reals);
     }
   });
 }

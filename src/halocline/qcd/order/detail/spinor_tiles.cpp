@@ -131,14 +131,22 @@ void rotate_tile(T* out, const T* in, const Rotation& rotation, bool streaming) 
   }
 }
 
-/// Eight lanes of a tile from sites whose numbers lie side by side, into [number][lane].
+/// Eight lanes of a tile from sites whose numbers lie side by side, into [number][lane]; and a question for the sites
+/// of another tile, line by line between the loads: many at once would be dropped.
 template <class T, int lanes, class Real>
-void gather_octet(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, int lane) {
-  std::array<const Real*, side> site;
-  for (int j = 0; j < side; ++j) site[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, x);
+void gather_octet(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, int lane, const TileRow& ahead,
+                  std::int64_t x_ahead) {
+  std::array<const Real*, side> site, later;
+  for (int j = 0; j < side; ++j) {
+    site[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, x);
+    later[static_cast<std::size_t>(j)] = spinor + spinor_reals * ahead.index(lane + j, x_ahead);
+  }
   for (int begin = 0; begin < spinor_reals; begin += side) {
     Block<T> block;
-    for (std::size_t j = 0; j < side; ++j) block[j] = load_row<T>(site[j] + begin);
+    for (std::size_t j = 0; j < side; ++j) {
+      prefetch(later[j] + begin);
+      block[j] = load_row<T>(site[j] + begin);
+    }
     transpose(block);
     for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)].store(tile + (begin + k) * lanes + lane);
   }
@@ -357,14 +365,18 @@ void load_with(SpinorField<T>& psi, int column, const Real* spinor, const Spinor
       side_by_side == 1 ? batch_of(psi, order.sites) : grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
   const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
                               std::int64_t following) {
-    ask_ahead(spinor, row, next, group, lanes, following, side_by_side);
     if (side_by_side == 1) {
+      const TileRow& ahead = following >= 0 ? row : next;
+      const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
       for (int lane = 0; lane < lanes; lane += side)
         for (int i = 0; i < group.count; ++i)
-          gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, row, group.x(begin, i), lane);
+          gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, row, group.x(begin, i), lane, ahead,
+                                 group.x(x_ahead, i));
     } else if (group.count > 1) {
+      ask_ahead(spinor, row, next, group, lanes, following, side_by_side);
       gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side, group.two_runs);
     } else {
+      ask_ahead(spinor, row, next, group, lanes, following, side_by_side);
       gather_numbers<T, lanes>(buffer, spinor, row, begin, side_by_side);
     }
     for (int i = 0; i < group.count; ++i) {
