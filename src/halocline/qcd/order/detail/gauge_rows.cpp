@@ -79,9 +79,8 @@ public:
     }
   }
 
-  /// Fills in the places of a row, and asks for the links of the row after it.
-  template <class Number>
-  void look_ahead(const Number* links, Scratch& scratch, const Coordinates<4>& row) const {
+  /// Fills in the places of a row, and of the row after it.
+  void look_ahead(Scratch& scratch, const Coordinates<4>& row) const {
     const auto& local = geometry_.local();
     const std::int64_t number = lattice::linear_index<4>(row, {1, local[1], local[2], local[3]});
     if (scratch.row_ahead == number)
@@ -92,9 +91,6 @@ public:
     const Coordinates<4> next = coordinates(scratch.row_ahead);
     sites_.fill_row(scratch.index.data(), next[1], next[2], next[3]);
     fill_places(scratch.next, scratch, next);
-    for (const std::int64_t place : scratch.next)
-      for (std::size_t byte = 0; byte < link_reals * sizeof(Number) + 63; byte += 64)
-        prefetch(reinterpret_cast<const char*>(links + place) + byte);
   }
 
   std::int64_t length() const noexcept { return geometry_.local()[0]; }
@@ -190,21 +186,22 @@ bool begins_line(const void* address) { return (reinterpret_cast<std::uintptr_t>
 /// Eight consecutive x of a row, the last eight where fewer are left.
 std::int64_t begin_of(std::int64_t octet, std::int64_t length) { return std::min(octet * side, length - side); }
 
-/// `count` numbers of every site of a row, which lie side by side in the array. @param ahead  distance to the next row
+/// `count` numbers of every site of a row, which lie side by side in the array. @param ahead  distance to the
+/// next row, which is asked for; 0 where scratch.next has its places
 template <int count, class Real>
 void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
                 int first, std::int64_t ahead) {
   const std::int64_t* places = scratch.place.data() + first / link_reals * rows.length();
   for (std::int64_t octet = 0; octet * side < rows.length(); ++octet) {
     const std::int64_t x = begin_of(octet, rows.length());
-    const std::int64_t* place = places + x;
+    const std::int64_t *place = places + x, *later = scratch.next.data() + (place - scratch.place.data());
     const double* factors = scratch.factor.data() + x;
     double* to = row + x;
     const bool whole_lines = begins_line(to);
     for (const int begin : block_begins<count>) {
       Block<double> block;
       for (std::size_t j = 0; j < side; ++j) {
-        prefetch(links + place[j] + begin + ahead);
+        prefetch(links + (ahead > 0 ? place[j] + ahead : later[j]) + begin);
         block[j] = load_row<double>(links + place[j] + begin);
       }
       transpose(block);
@@ -382,7 +379,7 @@ void load_rows(GaugeField& u, const std::array<const Real*, 4>& links, const Gau
     rows.fill_factors(scratch, x, true);
     // Neighbours in a row are far apart in openQCD's array: the hardware does not foresee them.
     if (order.directions == Directions::around_odd_sites)
-      rows.look_ahead(links[0], scratch, x);
+      rows.look_ahead(scratch, x);
     else
       rows.fill_places(scratch.place, scratch, x);
     if (order.directions == Directions::inside && rows.lanes_of() == 1)
