@@ -51,6 +51,8 @@ def script(
     for name, value in (("--processes", processes), ("--at-once", at_once)):
         if value is not None and value < 1:
             raise InvalidArgument(f"{name} {value}: give 1 or more.")
+    if at_once is not None and system != "slurm":
+        raise InvalidArgument(f"--at-once {at_once}: {system} has no such limit for an array; leave it out.")
     run = read_run_file(run_file)
     plan = job_array.plan_of(run, tasks)
     job_array.write_plan(run, plan)
