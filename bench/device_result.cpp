@@ -79,6 +79,7 @@ std::string to_json(const DeviceResult& result) {
                      {"copy_bytes", number(result.copy_bytes)}};
   json["fraction_of_copy"] = number(gbytes / result.copy_gbytes_per_s);
   json["fraction_of_copy_with_reuse"] = number(gbytes_with_reuse / result.copy_gbytes_per_s);
+  json["energy"] = energy_of(s, counted * result.flops);
   json["memory_bytes"] = number(result.memory_bytes);
   if (!result.outcome.empty()) {
     Json found = Json::object();

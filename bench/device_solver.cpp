@@ -131,6 +131,7 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
   std::vector<Sample> times;
   for (int run = 0; run < c.runs; ++run) times.push_back(time_block(group, solve));
   result.seconds = spread(times);
+  count_energy(result.seconds, group, solve);
   const auto solved = reports;
   const auto predicted = static_cast<double>(quark->predicted_bytes());
   result.memory_bytes = static_cast<double>(quark->backend()->memory().most_ours);

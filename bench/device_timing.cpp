@@ -40,7 +40,9 @@ Spread DeviceClock::measure(const Work& work, const Effort& effort) {
     samples.push_back({seconds, seconds});
     total += repeats * seconds;
   }
-  return spread(samples);
+  Spread measured = spread(samples);
+  count_energy(measured, [&](int executions) { return block(work, executions); });
+  return measured;
 }
 
 Spread DeviceClock::measure_graph(const Work& work, const Effort& effort, gpu::FaceExchange* exchange) {
@@ -52,7 +54,8 @@ Spread DeviceClock::measure_graph(const Work& work, const Effort& effort, gpu::F
     for (int i = 0; i < runs_of_a_graph; ++i) work();
   });
   Spread times = measure([&] { recorded.launch(*stream_, exchange); }, effort);
-  for (double* time : {&times.median, &times.minimum, &times.maximum, &times.cpu}) *time /= runs_of_a_graph;
+  for (double* time : {&times.median, &times.minimum, &times.maximum, &times.cpu, &times.joules})
+    *time /= runs_of_a_graph;
   return times;
 }
 

@@ -20,14 +20,17 @@ std::vector<int> spread_processes(int processes) {
   return grid;
 }
 
-std::shared_ptr<const lattice::Geometry4> geometry_of(const comm::Communicator& group, const Extents& local) {
+std::shared_ptr<const lattice::Geometry4> geometry_of(const comm::Communicator& group, const Extents& local,
+                                                      std::vector<int> grid, std::span<const int> ranks) {
   if (std::ranges::any_of(local, [](std::int64_t n) { return n < 1 || n > 4096; }))
     throw core::InvalidArgument(fmt::format("the local lattice is {}x{}x{}x{}; give four extents from 1 to 4096",
                                             local[0], local[1], local[2], local[3]));
-  const auto grid = spread_processes(group.size());
+  if (grid.empty()) grid = spread_processes(group.size());
+  if (grid.size() != 4)
+    throw core::InvalidArgument(fmt::format("a process grid of {} axes was given; give four numbers", grid.size()));
   Extents global = local;
   for (std::size_t axis = 0; axis < 4; ++axis) global[axis] *= grid[axis];
-  return std::make_shared<const lattice::Geometry4>(global, comm::ProcessGrid(group, grid));
+  return std::make_shared<const lattice::Geometry4>(global, comm::ProcessGrid(group, grid, {}, ranks));
 }
 
 std::vector<std::int64_t> to_vector(const Extents& extents) { return {extents.begin(), extents.end()}; }

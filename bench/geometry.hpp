@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "halocline/lattice/geometry.hpp"
@@ -17,8 +18,10 @@ using Extents = lattice::Coordinates<4>;
 std::vector<int> spread_processes(int processes);
 
 /// A lattice on which each process holds `local` sites.
+/// @param grid, ranks  of comm::ProcessGrid; empty: the processes are spread, in their order
 /// @throws InvalidArgument  extents that are not positive, or an error of Geometry
-std::shared_ptr<const lattice::Geometry4> geometry_of(const comm::Communicator& group, const Extents& local);
+std::shared_ptr<const lattice::Geometry4> geometry_of(const comm::Communicator& group, const Extents& local,
+                                                      std::vector<int> grid = {}, std::span<const int> ranks = {});
 
 std::vector<std::int64_t> to_vector(const Extents& extents);
 

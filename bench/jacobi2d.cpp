@@ -47,10 +47,13 @@ struct Runner {
   Work sweep;
 };
 
-Runner runner(const comm::ProcessGrid& grid, const JacobiProblem& problem, const Carrier& carrier) {
+Runner runner(const comm::ProcessGrid& grid, const JacobiProblem& problem, const Carrier& carrier,
+              const std::vector<int>& interfaces) {
+  comm::HaloOptions options = carrier.options();
+  if (carrier.transport.find("utofu") != std::string::npos) options.transport.interfaces = interfaces;
   auto field = std::make_shared<JacobiField>(grid, problem);
   auto sweeps = std::make_shared<std::int64_t>(0);
-  return with_exchange(grid, problem.face_bytes(), carrier, carrier.options(), [&](auto exchange) {
+  return with_exchange(grid, problem.face_bytes(), carrier, options, [&](auto exchange) {
     return Runner{field, sweeps, [field, sweeps, exchange] {
                     field->sweep(*exchange);
                     ++*sweeps;
@@ -142,7 +145,7 @@ std::vector<Result> jacobi2d(const comm::Communicator& group, const Jacobi2dCase
     results.back().skipped = unavailable_reason(carrier, grid);
     if (!results.back().skipped.empty()) continue;
     measured.push_back(results.size() - 1);
-    runners.push_back(runner(grid, c.problem, carrier));
+    runners.push_back(runner(grid, c.problem, carrier, c.interfaces));
   }
   if (runners.empty()) return results;
 
@@ -184,6 +187,15 @@ std::vector<Result> jacobi2d(const comm::Communicator& group, const Jacobi2dCase
       result.outcome.emplace_back(keys[region], times[region]);
     result.outcome.emplace_back("overlap", times[2]);
     result.outcome.emplace_back("non_overlap", times[1] + times[3]);
+    // Each process sends its faces; the reading neighbour is another one unless the axis has one process.
+    double sent = 0;
+    for (int face = 0; face < 4; ++face) {
+      const auto at = comm::Face::from_index(face);
+      if (grid.neighbour(at) != grid.rank())
+        sent += static_cast<double>(c.problem.face_bytes()[static_cast<std::size_t>(at.axis)]);
+    }
+    result.outcome.emplace_back("halo_bytes", sent);
+    result.outcome.emplace_back("halo_gbytes_per_s", 1e-9 * sent * group.size() / spreads[i].median);
     result.outcome.emplace_back("error", verify(group, runners[i], carriers[measured[i]]));
   }
   return results;

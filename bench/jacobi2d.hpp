@@ -23,6 +23,9 @@ struct Jacobi2dCase {
   JacobiProblem problem;
   std::vector<int> grid;          ///< processes along x and y; empty: least surface
   std::vector<Carrier> carriers;  ///< empty: all_carriers()
+  /// The network interface of each face, by comm::Face::index(), for carriers by utofu; empty: the transport spreads
+  /// them.
+  std::vector<int> interfaces{};
 };
 
 /// Measures a sweep with every carrier. A carrier that cannot serve the grid is `skipped` in its result. The key

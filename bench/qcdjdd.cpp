@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
 #include "bench/group_regions.hpp"
 #include "bench/iteration_clock.hpp"
 #include "bench/schwarz_cost.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
+#include "halocline/comm/sums/solver_reduction.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/qcd/gauge/start.hpp"
@@ -48,6 +51,28 @@ qcd::schwarz::Parameters preset(const QcdjddCase& c) {
 struct Preconditioned {
   Schwarz* schwarz;
   void apply(Field& out, const Field& in) { schwarz->apply_preconditioned(out, in); }
+};
+
+/// Gives a group settings, and back those that it had. Collective: yes.
+class Settings {
+public:
+  Settings(const comm::Communicator& group, const comm::SolverCommunication& settings)
+      : group_(group), before_(comm::solver_communication(group)) {
+    comm::set_solver_communication(group_, settings);
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+  ~Settings() {
+    // Valid before, and the same on every rank. Only a process that has ended can keep it from being set.
+    try {
+      comm::set_solver_communication(group_, before_);
+    } catch (const core::Error&) {
+    }
+  }
+
+private:
+  comm::Communicator group_;
+  comm::SolverCommunication before_;
 };
 
 /// The linear system, which can be iterated any number of times.
@@ -95,9 +120,24 @@ private:
   Field solution_, source_;
 };
 
+/// How the messages and sums of a case travel.
+void add_communication(Result& result, const comm::Communicator& group, const QcdjddCase& c,
+                       const comm::HaloExchange* exchange) {
+  const auto& settings = c.communication;
+  const bool all = exchange != nullptr && exchange->concurrent() && c.threads > 1;
+  result.parameters.insert(
+      result.parameters.end(),
+      {{"transport", exchange == nullptr ? settings.transport : std::string(exchange->transport().name())},
+       {"buffers", std::int64_t(settings.buffers)},
+       {"posting", std::string(all ? "all" : "thread")},
+       {"sums", std::string(comm::name(comm::solver_reduction(group).way(1)))},
+       {"barrier", settings.barrier_before_sums},
+       {"interfaces", std::vector<std::int64_t>(settings.interfaces.begin(), settings.interfaces.end())}});
+}
+
 /// The properties common to both results of a case.
 Result result_of(const comm::Communicator& group, const lattice::Geometry4& geometry, const QcdjddCase& c,
-                 const lattice::DomainLayout& layout, const std::string& measured) {
+                 const lattice::DomainLayout& layout, const comm::HaloExchange* exchange, const std::string& measured) {
   Result result;
   result.bench = "qcdjdd";
   const auto& grid = geometry.grid().dims();
@@ -112,6 +152,7 @@ Result result_of(const comm::Communicator& group, const lattice::Geometry4& geom
                        {"grid", std::vector<std::int64_t>(grid.begin(), grid.end())},
                        {"blocks", to_vector(layout.blocks())},
                        {"tile", to_vector(layout.tile())}};
+  if (group.size() > 1) add_communication(result, group, c, exchange);
   return result;
 }
 
@@ -175,7 +216,22 @@ std::vector<Result> qcdjdd(const comm::Communicator& group, const QcdjddCase& c,
   check(c);
   effort.validate();
   const Threads threads(c.threads);
-  const auto geometry = geometry_of(group, c.local);
+  const auto geometry = geometry_of(group, c.local, c.grid, c.ranks);
+  const Settings settings(group, c.communication);
+  const std::string& transport = c.communication.transport;
+  if (const std::string reason = transport.empty() || transport == "auto"
+                                     ? ""
+                                     : comm::transport_unavailable_reason(transport, geometry->grid());
+      !reason.empty()) {
+    Result skipped;
+    skipped.bench = "qcdjdd";
+    skipped.parameters = {{"measured", std::string("iteration")},
+                          {"local", to_vector(c.local)},
+                          {"transport", transport},
+                          {"buffers", std::int64_t(c.communication.buffers)}};
+    skipped.skipped = reason;
+    return {skipped};
+  }
   Solve solve(geometry, c);
   const lattice::DomainLayout& layout = *solve.schwarz().layout();
   const DomainBox box{c.local, layout.blocks()};
@@ -185,7 +241,7 @@ std::vector<Result> qcdjdd(const comm::Communicator& group, const QcdjddCase& c,
   const bool published =
       std::ranges::find(published_counts, c.local, &PublishedCount::local) != std::ranges::end(published_counts);
 
-  Result iteration = result_of(group, *geometry, c, layout, "iteration");
+  Result iteration = result_of(group, *geometry, c, layout, solve.schwarz().exchange(), "iteration");
   iteration.flops = static_cast<double>(published_iteration_flops(box)) * copies;
   iteration.bytes = own.bytes * group.size();
   iteration.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(own.held), effort);
@@ -197,8 +253,12 @@ std::vector<Result> qcdjdd(const comm::Communicator& group, const QcdjddCase& c,
   // One more than requested, because the first iteration of a solve is not timed.
   const int solves = solve.run(c.iterations + 1, [&] { clock.pause(); }, [&] { clock.tick(); });
   iteration.seconds = clock.iterations();
+  count_energy(iteration.seconds,
+               [&](int n) { return time_block(group, [&] { solve.run(n, nothing, nothing); }).wall / n; });
   set_peak(iteration, group, c.threads, clock.companion());
   const int by_region = std::min(c.iterations, timed_by_region);
+  const comm::HaloExchange* const exchange = solve.schwarz().exchange();
+  const std::uint64_t before = exchange == nullptr ? 0 : exchange->bytes_posted();
   iteration.regions = group_regions(
       group,
       [&] {
@@ -210,9 +270,17 @@ std::vector<Result> qcdjdd(const comm::Communicator& group, const QcdjddCase& c,
                        {"solves", std::int64_t(solves)},
                        {"elapsed", clock.total()},
                        {"published", published}};
+  if (exchange != nullptr) {
+    // A solve begins with one more application, which 50 iterations hide.
+    std::array<double, 1> bytes{static_cast<double>(exchange->bytes_posted() - before) / by_region};
+    group.max(bytes);
+    iteration.outcome.insert(
+        iteration.outcome.end(),
+        {{"halo_bytes", bytes[0]}, {"halo_gbytes_per_s", 1e-9 * bytes[0] * group.size() / iteration.seconds.median}});
+  }
   add_counts(iteration, own.flops * copies);
 
-  Result inside = result_of(group, *geometry, c, layout, "inside");
+  Result inside = result_of(group, *geometry, c, layout, solve.schwarz().exchange(), "inside");
   inside.flops = static_cast<double>(published_inside_flops(box)) * copies;
   inside.bytes = sizeof(float) * inside_own.reals(c.columns) * group.size();
   inside.ceilings =

@@ -13,6 +13,9 @@
 /// conditioned, and K so poor an inverse, that within any practical number of iterations the recursion neither
 /// converges nor reaches subnormal numbers. The time of an iteration does not depend on the numbers.
 ///
+/// The messages of a case travel by its `communication`; the settings of the group are restored afterwards. A transport
+/// that cannot serve here makes a result that is `skipped`, with the reason.
+///
 /// There are two results: the iteration, and D_in alone on the domains of both colours.
 
 #include <string>
@@ -20,6 +23,7 @@
 
 #include "bench/fields.hpp"
 #include "bench/result.hpp"
+#include "halocline/comm/group/solver_communication.hpp"
 
 namespace halocline::bench {
 
@@ -30,6 +34,8 @@ struct QcdjddCase {
   std::string storage = "float";  ///< of K: "float" or "half"
   int link_reals = 18;            ///< or 12
   int iterations = 500;
+  comm::SolverCommunication communication{};  ///< transport, buffers, posting, sums, barriers, interfaces
+  std::vector<int> grid{}, ranks{};           ///< of comm::ProcessGrid; empty: spread, in their order
 };
 
 /// Measures one case.

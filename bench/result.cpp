@@ -62,6 +62,7 @@ std::string to_json(const Result& result) {
                  {"gflops", number(cpu_gflops)},
                  {"fma_gflops", number(result.fma_gflops_of_cpu_time)},
                  {"fraction_of_fma_peak", number(cpu_gflops / result.fma_gflops_of_cpu_time)}};
+  json["energy"] = energy_of(s, result.flops);
   json["regions"] = Json::parse(result.regions);
   if (!result.outcome.empty()) json["result"] = object(result.outcome);
   std::array<double, 1> load{};

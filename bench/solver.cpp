@@ -123,6 +123,7 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
     peaks.add();
   }
   result.seconds = spread(times);
+  count_energy(result.seconds, group, solve);
   result.ceilings.fma_gflops = peaks.median();
   result.fma_gflops_of_cpu_time = peaks.median_of_cpu_time();
 

@@ -7,13 +7,20 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {
 namespace {
+
+constexpr double seconds_of_energy = 1.0;
+constexpr double seconds_of_an_energy_block = 0.05;
+EnergyCounter energy_counter;
 
 /// Number of executions that last `seconds`, found by increasing it; also warms up.
 int repeats_for(const comm::Communicator& group, const Work& work, double seconds) {
@@ -32,6 +39,28 @@ int repeats_for(const comm::Communicator& group, const Work& work, double second
 double sort_to_median(std::vector<double>& numbers) {
   std::ranges::sort(numbers);
   return 0.5 * (numbers[(numbers.size() - 1) / 2] + numbers[numbers.size() / 2]);
+}
+
+/// As measure_in_turns(), without energy.
+std::vector<Spread> in_turns(const comm::Communicator& group, std::span<const Work> works, const Effort& effort) {
+  effort.validate();
+  std::vector<int> repeats;
+  std::vector<std::vector<Sample>> samples(works.size());
+  double block_seconds = effort.block_seconds;
+  for (const Work& work : works) {
+    repeats.push_back(repeats_for(group, work, block_seconds));
+    block_seconds = std::max(block_seconds, repeats.back() * time_block(group, work, repeats.back()).wall);
+  }
+  double total = 0;
+  // Times are those of the slowest process and equal on all, so all processes stop together.
+  for (int run = 0; run < effort.minimum_runs || (total < effort.seconds && run < effort.maximum_runs); ++run)
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      samples[i].push_back(time_block(group, works[i], repeats[i]));
+      total += repeats[i] * samples[i].back().wall;
+    }
+  std::vector<Spread> spreads;
+  for (const auto& of_one : samples) spreads.push_back(spread(of_one));
+  return spreads;
 }
 
 }  // namespace
@@ -80,36 +109,41 @@ Sample time_block(const comm::Communicator& group, const Work& work, int repeats
   return {mine[0] / repeats, mine[1] / repeats};
 }
 
-std::vector<Spread> measure_in_turns(const comm::Communicator& group, std::span<const Work> works,
-                                     const Effort& effort) {
-  effort.validate();
-  std::vector<int> repeats;
-  std::vector<std::vector<Sample>> samples(works.size());
-  double block_seconds = effort.block_seconds;
-  for (const Work& work : works) {
-    repeats.push_back(repeats_for(group, work, block_seconds));
-    block_seconds = std::max(block_seconds, repeats.back() * time_block(group, work, repeats.back()).wall);
-  }
-  double total = 0;
-  // Times are those of the slowest process and equal on all, so all processes stop together.
-  for (int run = 0; run < effort.minimum_runs || (total < effort.seconds && run < effort.maximum_runs); ++run)
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      samples[i].push_back(time_block(group, works[i], repeats[i]));
-      total += repeats[i] * samples[i].back().wall;
-    }
-  std::vector<Spread> spreads;
-  for (const auto& of_one : samples) spreads.push_back(spread(of_one));
-  return spreads;
+Spread measure(const comm::Communicator& group, const Work& work, const Effort& effort) {
+  return in_turns(group, std::span(&work, 1), effort)[0];
 }
 
-Spread measure(const comm::Communicator& group, const Work& work, const Effort& effort) {
-  return measure_in_turns(group, std::span(&work, 1), effort)[0];
+std::vector<Spread> measure_in_turns(const comm::Communicator& group, std::span<const Work> works,
+                                     const Effort& effort) {
+  auto spreads = in_turns(group, works, effort);
+  for (std::size_t i = 0; i < works.size(); ++i) count_energy(spreads[i], group, works[i]);
+  return spreads;
 }
 
 Pair measure_together(const comm::Communicator& group, const Work& work, const Work& companion, const Effort& effort) {
   const std::array works{work, companion};
-  const auto spreads = measure_in_turns(group, works, effort);
+  auto spreads = in_turns(group, works, effort);
+  count_energy(spreads[0], group, work);
   return {spreads[0], spreads[1]};
+}
+
+void set_energy_counter(EnergyCounter counter) { energy_counter = std::move(counter); }
+
+void count_energy(Spread& measured, const comm::Communicator& group, const Work& work) {
+  count_energy(measured, [&](int executions) { return time_block(group, work, executions).wall; });
+}
+
+void count_energy(Spread& measured, const std::function<double(int)>& block) {
+  if (!energy_counter) return;
+  const double before = energy_counter();
+  if (std::isnan(before)) return;
+  const int repeats = static_cast<int>(std::clamp(seconds_of_an_energy_block / measured.median, 1.0, 1e6));
+  double seconds = 0;
+  std::int64_t executions = 0;
+  for (; seconds < seconds_of_energy; executions += repeats) seconds += repeats * block(repeats);
+  const double used = energy_counter() - before;
+  measured.joules = used / static_cast<double>(executions);
+  measured.watts = used / seconds;
 }
 
 Threads::Threads(int count) : before_(omp_get_max_threads()) {

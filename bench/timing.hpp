@@ -14,6 +14,7 @@
 /// On several processes a block starts together, and the slowest process determines its length.
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -24,8 +25,10 @@ namespace halocline::bench {
 /// Seconds of one execution.
 struct Spread {
   double median = 0, minimum = 0, maximum = 0;
-  int runs = 0;    ///< number of blocks measured
-  double cpu = 0;  ///< median CPU time of one execution, for one thread
+  int runs = 0;                                              ///< number of blocks measured
+  double cpu = 0;                                            ///< median CPU time of one execution, for one thread
+  double joules = std::numeric_limits<double>::quiet_NaN();  ///< of one execution; NaN where nothing counts them
+  double watts = std::numeric_limits<double>::quiet_NaN();   ///< mean power while they were counted
 };
 
 /// How long to measure.
@@ -59,18 +62,31 @@ Spread spread(std::span<const Sample> samples);
 /// Collective: yes.
 Sample time_block(const comm::Communicator& group, const Work& work, int repeats = 1);
 
-/// Seconds of one `work()`, after a warm-up. Collective: yes. Every rank gets the same numbers.
+/// Joules that all nodes have used since some time, the same on every rank; NaN where nothing counts them. Collective.
+using EnergyCounter = std::function<double()>;
+/// Sets the counter that later measurements read, on every rank; an empty one for none, as at first.
+void set_energy_counter(EnergyCounter counter);
+
+/// Sets `joules` and `watts` of a measurement: the work is done again for at least a second, and nothing else
+/// meanwhile, because counters are updated 10 to 1000 times a second. Does nothing where nothing counts energy.
+/// Collective: yes.
+void count_energy(Spread& measured, const comm::Communicator& group, const Work& work);
+/// @param block  does a number of executions and returns the seconds of one, the same on every rank
+void count_energy(Spread& measured, const std::function<double(int)>& block);
+
+/// Seconds of one `work()`, after a warm-up, without its energy. Collective: yes. Every rank gets the same numbers.
 Spread measure(const comm::Communicator& group, const Work& work, const Effort& effort);
 
 /// The same for several pieces of work whose blocks alternate in the given order, so that a temporary load slows all of
-/// them. The effort's seconds are the total of all, and all blocks are as long as the longest. Collective: yes.
+/// them. The effort's seconds are the total of all, and all blocks are as long as the longest. The energy of each is
+/// counted. Collective: yes.
 std::vector<Spread> measure_in_turns(const comm::Communicator& group, std::span<const Work> works,
                                      const Effort& effort);
 
 struct Pair {
   Spread work, companion;
 };
-/// Measures two pieces of work in turns.
+/// Measures two pieces of work in turns, and counts the energy of the first.
 Pair measure_together(const comm::Communicator& group, const Work& work, const Work& companion, const Effort& effort);
 
 /// Sets the number of OpenMP threads of this process for its lifetime.

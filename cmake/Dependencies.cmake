@@ -96,6 +96,34 @@ function(halocline_optional name header library without)
 endfunction()
 set(halocline_have_mpi ${HALOCLINE_MPI})
 set(halocline_without_mpi "is without MPI")
+# Fujitsu's extensions of MPI: persistent requests, and where a process stands on the Tofu interconnect.
+set(halocline_have_fjmpi OFF)
+set(halocline_without_fjmpi "is without Fujitsu's MPI")
+if(HALOCLINE_MPI AND MPI_CXX_FOUND)
+  find_path(HALOCLINE_MPI_EXT_INCLUDE mpi-ext.h PATHS ${MPI_CXX_INCLUDE_DIRS} NO_DEFAULT_PATH)
+  if(HALOCLINE_MPI_EXT_INCLUDE)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+    set(CMAKE_REQUIRED_DEFINITIONS -DOMPI_SKIP_MPICXX)
+    check_cxx_source_compiles("
+#include <mpi.h>
+#include <mpi-ext.h>
+int main() {
+  MPI_Request request;
+  int place[6];
+  FJMPI_Prequest_send_init(place, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request);
+  FJMPI_Prequest_recv_init(place, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request);
+  FJMPI_Prequest_start(&request);
+  return FJMPI_Topology_get_coords(MPI_COMM_WORLD, 0, FJMPI_TOFU_REL, 6, place);
+}
+" HALOCLINE_FJMPI)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    unset(CMAKE_REQUIRED_DEFINITIONS)
+    if(HALOCLINE_FJMPI)
+      set(halocline_have_fjmpi ON)
+    endif()
+  endif()
+endif()
 # Comes with the compilers of machines that have this interconnect.
 halocline_optional(utofu utofu.h tofucom "found no uTofu, the interface of the Tofu-D interconnect")
 

@@ -5,29 +5,65 @@
 # `halocline_flags` (exported: whoever instantiates our templates must use the same instruction set) carries the ISA
 # and floating-point flags; `halocline_warnings` stays ours. The compiler is asked what the flags switched on, because
 # `native` names nothing: the answer goes into config.hpp as the name and the list of CPU features that
-# core::check_cpu() asks for at start.
+# core::check_cpu() asks for at start. docs/building.md explains the names of HALOCLINE_ISA.
 
 # No code reads errno after a mathematical function, and square roots in loops become vectors only without it.
 set(halocline_isa_flags -ffp-contract=fast -fno-math-errno)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+  set(halocline_isa_names native avx512 avx2 portable)
   set(halocline_isa_native -march=native -mprefer-vector-width=512)
   set(halocline_isa_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
   set(halocline_isa_avx2 -march=x86-64-v3)
   set(halocline_isa_portable -march=x86-64)
   set(halocline_baseline_flags -march=x86-64)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(halocline_isa_native -mcpu=native)
-  set(halocline_isa_sve512 -march=armv8.2-a+sve -msve-vector-bits=512)
+  include(SveLength)
+  # The kernels need registers of a fixed length. Without a length in the flags they would be those of Neon, 128 bits,
+  # whatever the CPU has.
+  set(halocline_isa_names native a64fx neoverse-v1 neoverse-v2 grace sve512 sve256 sve128 portable)
+  set(halocline_isa_a64fx -mcpu=a64fx -msve-vector-bits=512)
+  set(halocline_isa_neoverse-v1 -mcpu=neoverse-v1 -msve-vector-bits=256)
+  set(halocline_isa_neoverse-v2 -mcpu=neoverse-v2 -msve-vector-bits=128)
+  # GCC 12 knows the smaller sister alone, whose instructions neoverse-v2 has too.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    set(halocline_isa_neoverse-v2 -mcpu=neoverse-n2 -msve-vector-bits=128)
+  endif()
+  set(halocline_isa_grace ${halocline_isa_neoverse-v2})  # Grace's cores are Neoverse V2
+  foreach(bits 512 256 128)
+    set(halocline_isa_sve${bits} -march=armv8.2-a+sve -msve-vector-bits=${bits})
+  endforeach()
   set(halocline_isa_portable -march=armv8-a)
+  set(halocline_isa_native "")
+  if(HALOCLINE_ISA STREQUAL native)
+    halocline_find_sve_bits(halocline_native_bits)
+    if(NOT CMAKE_CROSSCOMPILING)
+      set(halocline_isa_native -mcpu=native)
+    elseif(halocline_native_bits EQUAL 0)
+      set(halocline_isa_native ${halocline_isa_portable})
+    else()
+      set(halocline_isa_native -march=armv8.2-a+sve)
+    endif()
+    if(NOT halocline_native_bits EQUAL 0)
+      list(APPEND halocline_isa_native -msve-vector-bits=${halocline_native_bits})
+    endif()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Fujitsu)
+    message(FATAL_ERROR "Fujitsu's compiler in trad mode knows neither C++20 nor vector extensions. Its clang mode may: "
+                        "-DCMAKE_CXX_COMPILER=\"FCC;-Nclang\" (docs/fugaku.md). GCC 12 or later is what is tested.")
+  endif()
   set(halocline_baseline_flags -march=armv8-a)
+  if("${halocline_isa_${HALOCLINE_ISA}}" MATCHES "-mcpu")
+    set(halocline_baseline_flags -mcpu=generic)  # the last -mcpu counts; beside it GCC warns of another -march
+  endif()
 else()
+  set(halocline_isa_names native portable)
   set(halocline_isa_native "")
   set(halocline_isa_portable "")
   set(halocline_baseline_flags "")
 endif()
-if(NOT DEFINED halocline_isa_${HALOCLINE_ISA})
-  message(FATAL_ERROR "HALOCLINE_ISA=${HALOCLINE_ISA} is not known for ${CMAKE_SYSTEM_PROCESSOR}; "
-                      "x86-64 has native, avx512, avx2, portable; aarch64 has native, sve512, portable.")
+if(NOT HALOCLINE_ISA IN_LIST halocline_isa_names)
+  message(FATAL_ERROR "HALOCLINE_ISA=${HALOCLINE_ISA} is not known for ${CMAKE_SYSTEM_PROCESSOR}; x86-64 has native, avx512, avx2, "
+                      "portable; 64-bit Arm has native, a64fx, neoverse-v1, neoverse-v2, grace, sve512, sve256, sve128, portable.")
 endif()
 list(APPEND halocline_isa_flags ${halocline_isa_${HALOCLINE_ISA}})
 
@@ -72,6 +108,16 @@ foreach(feature avx avx2 fma bmi2 avx512f avx512bw avx512dq avx512vl avx512vnni 
   string(TOUPPER ${feature} FEATURE)
   if(halocline_macros MATCHES "#define __${FEATURE}__ 1")
     list(APPEND halocline_cpu_features ${feature})
+  endif()
+endforeach()
+# Of 64-bit Arm: the macro and the name in /proc/cpuinfo.
+foreach(feature SVE:sve SVE2:sve2 FP16_VECTOR_ARITHMETIC:asimdhp DOTPROD:asimddp ATOMICS:atomics BF16_VECTOR_ARITHMETIC:bf16
+                MATMUL_INT8:i8mm)
+  string(REPLACE ":" ";" feature ${feature})
+  list(GET feature 0 macro)
+  list(GET feature 1 name)
+  if(halocline_macros MATCHES "#define __ARM_FEATURE_${macro} 1")
+    list(APPEND halocline_cpu_features ${name})
   endif()
 endforeach()
 set(HALOCLINE_SVE_BITS 0)

@@ -191,11 +191,35 @@ endif()
 # Transport utofu and its tests, against a loopback shim of the interface where the machine has none of its own.
 if(TARGET test_comm)
   set(halocline_shim ${PROJECT_SOURCE_DIR}/tests/comm/utofu_shim)
+  set(halocline_shim_tests ${PROJECT_SOURCE_DIR}/tests/comm/test_utofu.cpp
+                           ${PROJECT_SOURCE_DIR}/tests/qcd/schwarz/test_schwarz_utofu.cpp)
   if(halocline_have_utofu)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/comm/test_utofu.cpp PROPERTIES HEADER_FILE_ONLY ON)
+    set_source_files_properties(${halocline_shim_tests} PROPERTIES HEADER_FILE_ONLY ON)
   else()
-    target_sources(test_comm PRIVATE ${halocline_shim}/utofu_shim.cpp ${halocline_source_root}/halocline/comm/transports/utofu/utofu.cpp)
-    target_include_directories(test_comm PRIVATE ${halocline_shim})
+    foreach(program test_comm test_qcd test_qcd_schwarz)
+      if(TARGET ${program})
+        target_sources(${program} PRIVATE ${halocline_shim}/utofu_shim.cpp
+                                          ${halocline_source_root}/halocline/comm/transports/utofu/utofu.cpp)
+        target_include_directories(${program} PRIVATE ${halocline_shim})
+      endif()
+    endforeach()
+    if(CMAKE_CROSSCOMPILING)  # the emulator is for kernels
+      set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/qcd/schwarz/test_schwarz_utofu.cpp PROPERTIES HEADER_FILE_ONLY ON)
+    endif()
+  endif()
+endif()
+
+# Fujitsu's MPI, against a shim over the standard calls where the machine has another MPI.
+if(TARGET test_comm_mpi)
+  set(halocline_shim_test ${PROJECT_SOURCE_DIR}/tests/comm/test_fjmpi_mpi.cpp)
+  if(halocline_have_fjmpi)
+    set_source_files_properties(${halocline_shim_test} PROPERTIES HEADER_FILE_ONLY ON)
+  else()
+    set(halocline_shimmed ${halocline_source_root}/halocline/comm/transports/fjmpi_persistent/fjmpi_persistent.cpp
+                          ${halocline_source_root}/halocline/comm/mpi/fjmpi_coordinates.cpp)
+    target_sources(test_comm_mpi PRIVATE ${halocline_shimmed})
+    set_source_files_properties(${halocline_shimmed} PROPERTIES COMPILE_OPTIONS
+                                "-include;${PROJECT_SOURCE_DIR}/tests/comm/fjmpi_shim/fjmpi_shim.h")
   endif()
 endif()
 

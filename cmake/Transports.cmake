@@ -11,12 +11,13 @@ set(halocline_transports "self"
                          "shared_memory"
                          "hybrid"
                          "utofu          NEEDS utofu"
+                         "fjmpi_persistent NEEDS fjmpi"
                          "mpi_persistent NEEDS mpi"
                          "mpi_rma        NEEDS mpi"
                          "simulated"
                          "openshmem      NEEDS mpi")
 
-# Takes folders of absent transports out of a list of files, and `comm/mpi` without MPI.
+# Takes folders of absent transports out of a list of files, `comm/mpi` without MPI, and what needs Fujitsu's MPI without it.
 function(halocline_without_absent files)
   set(kept ${${files}})
   foreach(line ${halocline_transports})
@@ -31,6 +32,11 @@ function(halocline_without_absent files)
     list(FILTER kept EXCLUDE REGEX "comm/group/without_mpi\\.cpp$")
   else()
     list(FILTER kept EXCLUDE REGEX "comm/mpi/")
+  endif()
+  if(halocline_have_fjmpi)
+    list(FILTER kept EXCLUDE REGEX "comm/mpi/without_fjmpi\\.cpp$")
+  else()
+    list(FILTER kept EXCLUDE REGEX "comm/mpi/(with_fjmpi|fjmpi_coordinates)\\.cpp$")
   endif()
   set(${files} ${kept} PARENT_SCOPE)
 endfunction()

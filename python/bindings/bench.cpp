@@ -28,6 +28,12 @@ std::vector<bench::Carrier> carriers_of(const Carriers& pairs) {
   return carriers;
 }
 
+void bind_energy(nb::module_& m) {
+  m.def(
+      "set_energy_counter", &bench::set_energy_counter, "counter"_a.none(),
+      "The function that gives the joules of all nodes, NaN for none; called on all ranks together. None: no counter.");
+}
+
 void bind_communication(nb::module_& m) {
   using comm::Communicator;
   using Released = nb::call_guard<nb::gil_scoped_release>;
@@ -39,14 +45,14 @@ void bind_communication(nb::module_& m) {
   m.def(
       "jacobi2d",
       [](const Communicator& group, const std::array<std::int64_t, 2>& local, const std::vector<int>& grid,
-         int inflation, bool touched, double mass_squared, const Carriers& carriers, double seconds,
-         double block_seconds) {
+         int inflation, bool touched, double mass_squared, const Carriers& carriers, const std::vector<int>& interfaces,
+         double seconds, double block_seconds) {
         const bench::JacobiProblem problem{local, mass_squared, inflation, touched};
-        const bench::Jacobi2dCase c{problem, grid, carriers_of(carriers)};
+        const bench::Jacobi2dCase c{problem, grid, carriers_of(carriers), interfaces};
         return to_json(bench::jacobi2d(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "local"_a, "grid"_a, "inflation"_a, "touched"_a, "mass_squared"_a, "carriers"_a, "seconds"_a,
-      "block_seconds"_a, Released());
+      "communicator"_a, "local"_a, "grid"_a, "inflation"_a, "touched"_a, "mass_squared"_a, "carriers"_a, "interfaces"_a,
+      "seconds"_a, "block_seconds"_a, Released());
   m.def(
       "halo_face",
       [](const Communicator& group, std::int64_t bytes, const std::string& traffic, const Carriers& carriers,
@@ -81,10 +87,13 @@ void bind_communication(nb::module_& m) {
       "damage"_a, "progress"_a.none(), Released());
   m.def(
       "allreduce",
-      [](const Communicator& group, int elements, const std::string& method, double seconds, double block_seconds) {
-        return bench::to_json(bench::allreduce(group, {elements, method}, effort_of(seconds, block_seconds)));
+      [](const Communicator& group, int elements, const std::string& method, const std::string& precision, bool barrier,
+         double seconds, double block_seconds) {
+        const bench::AllreduceCase c{elements, method, precision, barrier};
+        return bench::to_json(bench::allreduce(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "elements"_a, "method"_a, "seconds"_a, "block_seconds"_a, Released());
+      "communicator"_a, "elements"_a, "method"_a, "precision"_a, "barrier"_a, "seconds"_a, "block_seconds"_a,
+      Released());
 }
 
 }  // namespace
@@ -93,6 +102,7 @@ void bind_bench(nb::module_& m) {
   using comm::Communicator;
   using Released = nb::call_guard<nb::gil_scoped_release>;
   bind_communication(m);
+  bind_energy(m);
   m.def(
       "dslash",
       [](const Communicator& group, const bench::Extents& local, int threads, const std::string& precision,
@@ -140,12 +150,27 @@ void bind_bench(nb::module_& m) {
   m.def(
       "qcdjdd",
       [](const Communicator& group, const bench::Extents& local, int threads, int columns, const std::string& storage,
-         int link_reals, int iterations, double seconds, double block_seconds) {
-        const bench::QcdjddCase c{local, threads, columns, storage, link_reals, iterations};
+         int link_reals, int iterations, const std::string& transport, int buffers, bool posting_by_all,
+         const std::string& sums, bool barrier, const std::vector<int>& grid, const std::vector<int>& ranks,
+         const std::vector<int>& interfaces, bool cache_injection, double seconds, double block_seconds) {
+        bench::QcdjddCase c{local, threads, columns, storage, link_reals, iterations};
+        c.communication = {.transport = transport,
+                           .buffers = buffers,
+                           .posting_by_all = posting_by_all,
+                           .sums = sums,
+                           .interfaces = interfaces,
+                           .interface_grid = interfaces.empty() ? std::vector<int>() : grid,
+                           .barrier_before_sums = barrier,
+                           .cache_injection = cache_injection};
+        c.grid = grid;
+        c.ranks = ranks;
         return to_json(bench::qcdjdd(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "local"_a, "threads"_a, "columns"_a, "storage"_a, "link_reals"_a, "iterations"_a, "seconds"_a,
-      "block_seconds"_a, Released());
+      "communicator"_a, "local"_a, "threads"_a, "columns"_a, "storage"_a, "link_reals"_a, "iterations"_a, "transport"_a,
+      "buffers"_a, "posting_by_all"_a, "sums"_a, "barrier"_a, "grid"_a, "ranks"_a, "interfaces"_a, "cache_injection"_a,
+      "seconds"_a, "block_seconds"_a, Released());
+  m.def("spread_processes", &bench::spread_processes, "processes"_a,
+        "The grid of processes that a benchmark takes when it is given none.");
   m.def(
       "published_flops",
       [](const bench::Extents& local) {

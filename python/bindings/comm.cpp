@@ -4,9 +4,12 @@
 #include "bindings.hpp"
 #include "halocline/comm/exchange/transport.hpp"
 #include "halocline/comm/group/communicator.hpp"
+#include "halocline/comm/group/job_coordinates.hpp"
 #include "halocline/comm/group/process_grid.hpp"
+#include "halocline/comm/group/solver_communication.hpp"
 #include "halocline/comm/group/time_limit.hpp"
 #include "halocline/comm/group/world.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 
 namespace halocline::bindings {
 namespace {
@@ -29,6 +32,8 @@ void bind_comm(nb::module_& m) {
       .def("all", &Communicator::all, "mine"_a, "True when mine is true on every rank.")
       .def("split", &Communicator::split, "colour"_a, "key"_a = 0,
            "The group of the ranks that give the same colour, ordered by key and then by rank.")
+      .def("split_by_node", &Communicator::split_by_node,
+           "The group of the ranks that can share memory with this one, in the order of this group.")
       .def(
           "sum",
           [](const Communicator& group, std::vector<double> values) {
@@ -73,9 +78,51 @@ void bind_comm(nb::module_& m) {
       },
       "Every known transport, with the reason why it is not available here; an empty text where it is.");
   m.def(
+      "set_solver_communication",
+      [](const Communicator& group, const std::string& transport, int buffers, bool posting_by_all,
+         const std::string& sums, const std::vector<int>& interfaces, const std::vector<int>& interface_grid) {
+        static_cast<void>(comm::sum_way_named(sums));  // refuses an unknown one here, and not in the first solve
+        comm::set_solver_communication(group, {.transport = transport,
+                                               .buffers = buffers,
+                                               .posting_by_all = posting_by_all,
+                                               .sums = sums,
+                                               .interfaces = interfaces,
+                                               .interface_grid = interface_grid});
+      },
+      "group"_a, "transport"_a = "", "buffers"_a = 2, "posting_by_all"_a = false, "sums"_a = "ordered",
+      "interfaces"_a = std::vector<int>{}, "interface_grid"_a = std::vector<int>{},
+      "How the exchanges and sums of solvers that are made from now on travel. Collective.");
+  m.def(
+      "solver_communication",
+      [](const Communicator& group) {
+        const auto& settings = comm::solver_communication(group);
+        nb::dict said;
+        said["transport"] = settings.transport;
+        said["buffers"] = settings.buffers;
+        said["posting"] = settings.posting_by_all ? "all" : "thread";
+        said["sums"] = settings.sums;
+        said["interfaces"] = settings.interfaces;
+        said["interface_grid"] = settings.interface_grid;
+        return said;
+      },
+      "group"_a, "The settings of set_solver_communication().");
+  m.def(
+      "transport_problem",
+      [](const std::string& name, const Communicator& group) {
+        return comm::transport_unavailable_reason(name, comm::ProcessGrid(group, {group.size()}));
+      },
+      "name"_a, "group"_a,
+      "Why a transport cannot serve a group, as the end of a sentence that begins with 'it'; empty where it can. "
+      "Collective.");
+  m.def("tofu_coordinates", &comm::tofu_coordinates, "group"_a,
+        "X, Y, Z, A, B, C of this process's node, from the origin of the job. Raises InvalidArgument without Fujitsu's "
+        "MPI.");
+  m.def(
       "set_solve_time_limit", &comm::set_solve_time_limit, "group"_a, "seconds"_a,
       "How long a process waits for others in the exchanges, sums and collectives of solves that are made from now on. "
       "Collective.");
+  m.def("set_time_limit", &comm::set_time_limit, "group"_a, "seconds"_a,
+        "How long the collectives of this group wait for other processes, during a solve or not. Collective.");
   m.def("solve_time_limit", &comm::solve_time_limit, "group"_a, "In seconds.");
   nb::class_<comm::SolveUnderWay>(
       m, "SolveUnderWay",

@@ -124,6 +124,10 @@ void bind_loads(nb::module_& m) {
       .def_ro("direction", &SendItem::direction, "+1 or -1.")
       .def_ro("loopback", &SendItem::loopback, "Goes to a process of the same node.")
       .def_ro("bytes", &SendItem::bytes, "Counted as asked.");
+  m.def(
+      "face_items", &mapping::face_items, "network"_a, "map"_a, "place"_a,
+      "The item of each face of the process at a place of the grid: lower side of axis 0, upper side, and so on; None "
+      "for an axis of one process.");
   nb::class_<NodeType>(m, "NodeType", "The items of one kind of node, and which interface owns each.")
       .def_ro("items", &NodeType::items)
       .def_ro("owner", &NodeType::owner, "Shape (items,): the interface.")

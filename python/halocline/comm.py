@@ -20,6 +20,7 @@ from halocline.errors import Error, InvalidArgument
 
 Communicator = _halocline.comm.Communicator
 least_surface_grid = _halocline.comm.least_surface_grid
+gave_up_waiting = _halocline.comm.gave_up_waiting
 
 LAUNCHER_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "MPI_LOCALRANKID")
 """Environment variables that MPI launchers set for each process."""

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from halocline.bench import plots, table
+from halocline.bench import plots, published, table
 
 from halocline import Error, InvalidArgument, bench
 
@@ -160,6 +160,22 @@ def test_sums_are_exact_beside_whatever_they_are_compared_with():
     assert found["exact"] and 0 < found["min"] <= found["average"] <= found["max"]
 
 
+def test_sums_of_floats_and_of_nothing_stand_beside_the_printed_table():
+    for elements, bytes in ((0, 0), (3, 12), (32, 128)):
+        result = bench.allreduce(elements, "shared_memory", "float", barrier=True, **SHORT)
+        assert result["result"]["bytes"] == bytes and result["result"]["exact"]
+        assert result["result"]["fugaku_barrier"] == pytest.approx(1e-6 * published.TABLE_6[bytes][2])
+        assert result["case"]["precision"] == "float" and result["case"]["barrier"]
+    assert bench.allreduce(5, "shared_memory", **SHORT)["result"]["fugaku_software"] is None
+    for words, said in (
+        ({"elements": 33}, "33 elements"),
+        ({"method": "fast"}, "mpi-split"),
+        ({"precision": "half"}, "half"),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            bench.allreduce(**words, **SHORT)
+
+
 @pytest.mark.parametrize(
     "measure",
     [
@@ -231,7 +247,7 @@ def test_sums_of_two_processes_are_compared_with_mpi(bench_command, tmp_path):
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "a.json").read_text())
     assert [(r["case"]["elements"], r["case"]["method"]) for r in results] == [
-        (n, m) for n in (1, 16) for m in ("shared_memory", "messages", "mpi")
+        (n, m) for n in (1, 16) for m in bench.REDUCTIONS
     ]
     assert all(r["result"]["speedup"] > 0 for r in results)
     assert all(r["result"]["exact"] for r in results if r["case"]["method"] != "mpi")

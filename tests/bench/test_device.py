@@ -20,7 +20,8 @@ SITES = 4 * 4 * 2 * 4 // 2
 SHORT = {"device": "host-executor", "seconds": 0.01, "block_seconds": 0.0002}
 KEYS = {
     "bench", "case", "host_executor", "seconds", "flops", "bytes", "bytes_with_reuse", "gflops", "gbytes_per_s",
-    "gbytes_per_s_with_reuse", "ceiling", "fraction_of_copy", "fraction_of_copy_with_reuse", "memory_bytes", "result",
+    "gbytes_per_s_with_reuse", "ceiling", "fraction_of_copy", "fraction_of_copy_with_reuse", "energy", "memory_bytes",
+    "result",
 }  # fmt: skip
 NUMBER = {"double": 8, "float": 4, "fixed16": 2, "fixed8": 1}
 SCALE = {"double": 0, "float": 0, "fixed16": 4, "fixed8": 4}

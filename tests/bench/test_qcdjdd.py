@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from halocline.bench import published, table
+from halocline.bench import configurations, plots, published, table
 from halocline.cli.main import main
 
 from halocline import InvalidArgument, bench
@@ -91,6 +91,11 @@ def test_regions_add_up_and_have_the_names_of_the_paper(small):
         assert row["min"] <= row["mean"] <= row["max"]
     assert papers["all_calc"]["mean"] + papers["all_comm"]["mean"] == pytest.approx(papers["total"]["mean"])
     assert all(papers[name]["mean"] > 0 for name in ("all_calc", "reduc1", "reduc2", "reduc3"))
+    parts = published.k_regions(regions)
+    assert all(ours >= 0 for ours, _ in parts.values())
+    assert sum(ours for ours, _ in parts.values()) <= papers["total"]["mean"] * (1 + 1e-9)
+    # The printed parts of the K computer add up to its 27.99 ms of computation, to the rounding of the last digits.
+    assert sum(theirs for _, theirs in parts.values()) == pytest.approx(27.99e-3, abs=2e-5)
     text = table.regions(small[0])
     assert "comlib_recv_wait_all_c" in text and "linear algebra" in text
     assert table.regions(small[0], as_markdown=True).startswith("| region | calls |")
@@ -165,3 +170,82 @@ def test_two_processes_solve_one_system(bench_command, tmp_path):
     assert [r["flops"] for r in results] == [2 * iteration, 2 * inside]
     assert results[0]["regions"][published.TOTAL]["threads"] == 2
     assert published.paper_regions(results[0]["regions"])["comlib_recv_wait_all_c"]["mean"] > 0
+
+
+def test_the_configurations_of_table_4_run_or_say_why_not(bench_command, tmp_path):
+    words = ("--local", "16x4x4x4", "--iterations", 3, "--seconds", 0.01, "--barrier", "--configurations")
+    run = bench_command("qcdjdd", *words, "--json", "ten.json", "--plot", "ten.png")
+    assert run.returncode == 0, run.stderr
+    results = [r for r in json.loads((tmp_path / "ten.json").read_text()) if r["case"]["measured"] == "iteration"]
+    assert [r["case"]["configuration"] for r in results] == [c.name for c in configurations.CONFIGURATIONS]
+    assert tuple(published.TABLE_4) == tuple(c.name for c in configurations.CONFIGURATIONS)
+    for result, wanted in zip(results, configurations.CONFIGURATIONS, strict=True):
+        assert result["case"]["buffers"] == wanted.buffers
+        if "skipped" in result:
+            assert "is not in this build" in result["skipped"]
+            continue
+        assert result["case"]["transport"] == wanted.transport == "mpi_persistent"
+        times = configurations.parts(result)
+        assert times["barrier"] > 0 and times["wait"] > 0 and times["received"] > 0
+        # Each part is that of its slowest process, so that together they may be longer than the whole.
+        assert sum(times[part] for part in plots.STACK) >= times["all"] * (1 - 1e-9)
+        # One split axis, of whose face of 16x4x4 sites half has a colour. D'K has 10 half-steps; each sends both ways.
+        assert result["result"]["halo_bytes"] == pytest.approx(2 * 10 * 2 * 128 * 12 * 4, rel=0.35)
+    assert not any("skipped" in r for r in results[-2:])
+    assert (tmp_path / "ten.png").read_bytes().startswith(b"\x89PNG")
+    for said in ("utofu base", "176 ms", "MPI [2buf]", "here"):
+        assert said in run.stdout
+    base, more = (configurations.predicted_exchange(c) for c in configurations.CONFIGURATIONS[:2])
+    assert base - more == pytest.approx((115200 - 73728) / 6.8e9)
+    assert configurations.predicted_exchange(configurations.CONFIGURATIONS[-1]) is None
+
+
+def test_configurations_and_regions_of_one_process_have_no_halo(tmp_path, capsys):
+    words = ["--local", "16x4x4x4", "--iterations", "2", "--seconds", "0.01", "--configurations", "--regions"]
+    assert main(["bench", "qcdjdd", *words]) == 0
+    said = capsys.readouterr().out
+    assert "skipped: utofu" in said and "all_calc" in said and "MPI [2buf]" in said
+    for more in (["--transport", "self"], ["--nodes", "slurm"]):
+        option = ["--configurations"] if more[0] == "--transport" else []
+        assert main(["bench", "qcdjdd", "--local", "16x4x4x4", *option, *more]) == 2
+
+
+def test_a_configuration_folds_a_table_onto_its_interfaces():
+    base, six = configurations.CONFIGURATIONS[:2]
+    assert base.interfaces_of_faces([0, 5, 4, 3, 2, 1, 0, 5]) == [0, 1, 0, 3, 2, 1, 0, 1]
+    assert six.interfaces_of_faces([0, 5, 4, 3, 2, 1, 0, 5]) == [0, 5, 4, 3, 2, 1, 0, 5]
+    assert base.interfaces_of_faces() == [0, 1, 2, 3] * 2
+    assert configurations.CONFIGURATIONS[-1].interfaces_of_faces([1] * 8) == []
+
+
+def test_transports_buffers_posting_and_sums_are_cases(bench_command, tmp_path):
+    words = ("--local", "16x4x4x4", "--iterations", 2, "--seconds", 0.01, "--threads", 2, "--json", "c.json")
+    options = ("--transport", "shared_memory", "--buffers", "1,2", "--posting", "thread,all", "--sums", "mpi")
+    run = bench_command("qcdjdd", *words, *options)
+    assert run.returncode == 0, run.stderr
+    cases = [r["case"] for r in json.loads((tmp_path / "c.json").read_text()) if r["case"]["measured"] == "iteration"]
+    assert [(c["buffers"], c["posting"]) for c in cases] == [(1, "thread"), (1, "all"), (2, "thread"), (2, "all")]
+    assert all(c["transport"] == "shared_memory" and c["sums"] == "mpi" for c in cases)
+    run = bench_command("qcdjdd", *words, "--interfaces", "6")
+    assert run.returncode == 2 and "does not choose among interfaces" in run.stderr
+
+
+def test_a_point_of_a_weak_scaling_is_measured_and_collected(bench_command, tmp_path):
+    run = bench_command("weak", "--local", "16x4x4x4", "--iterations", 3, "--json", "two.json")
+    assert run.returncode == 0, run.stderr
+    (found,) = json.loads((tmp_path / "two.json").read_text())
+    assert found["bench"] == "weak" and found["case"]["processes"] == 2 and found["seconds"]["median"] > 0
+    run = bench_command("weak", "--collect", "two.json", "--collect", "two.json", ranks=0)
+    assert run.returncode == 0 and run.stdout.count("16x4x4x4") == 2 and "100 %" in run.stdout
+    (tmp_path / "other.json").write_text("{}")
+    assert bench_command("weak", "--collect", "other.json", ranks=0).returncode == 2
+    run = bench_command(
+        "weak", "--transport", "mpi_persistent", "--local", "16x4x4x4", "--iterations", 2, "--json", "p.json"
+    )
+    assert run.returncode == 0, run.stderr
+    (found,) = json.loads((tmp_path / "p.json").read_text())
+    assert found["case"]["transport"] == "mpi_persistent" and found["result"]["iterations"] == 2
+    run = bench_command("weak", "--local", "16x4x4x4", "--sums", "1", ranks=0)
+    assert run.returncode == 2 and "--sums describes a simulation" in run.stderr
+    run = bench_command("weak", "--local", "16x4x4x4", ranks=0)
+    assert run.returncode == 2 and "this is one process" in run.stderr

@@ -15,7 +15,7 @@ SITES = 4 * 4 * 4 * 8
 SHORT = {"seconds": 0.02, "block_seconds": 0.0002}
 KEYS = {
     "bench", "case", "seconds", "flops", "bytes", "gflops", "gbytes_per_s", "ceiling", "fraction_of_fma_peak",
-    "fraction_of_stream", "fraction_of_read", "cpu", "regions",
+    "fraction_of_stream", "fraction_of_read", "cpu", "energy", "regions",
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ using namespace halocline;
 using comm::Communicator;
 using comm::Reduction;
 using comm::ReductionOptions;
+using comm::SumWay;
 
 namespace {
 
@@ -287,4 +288,95 @@ TEST_CASE("exact sum: over the ranks, the bits of one process for every way to d
   big[0].add(world.rank() % 2 == 0 ? 0x1p1023 : -0x1p1023);
   comm::sum_over(world, big);
   CHECK(big[0].value() == (world.size() % 2 == 0 ? 0.0 : 0x1p1023));
+}
+
+TEST_CASE("reduction: the ways of MPI add the same values, whole or in pieces, blocking or in steps, with equal bits "
+          "everywhere") {
+  const Communicator world = comm::world();
+  for (const SumWay way : {SumWay::mpi, SumWay::mpi_split, SumWay::automatic}) {
+    CAPTURE(comm::name(way));
+    Reduction reduction(world, {.longest = 40, .way = way});
+    CHECK(reduction.way(1) != SumWay::automatic);
+    CHECK(reduction.way(40) != SumWay::automatic);
+    if (world.size() == 1) CHECK(reduction.way(40) == SumWay::ordered);
+    if (world.size() > 1 && way == SumWay::mpi_split) {
+      CHECK(reduction.way(3) == SumWay::mpi);  // a single piece
+      CHECK(reduction.way(4) == SumWay::mpi_split);
+    }
+    int wrong = 0, differ = 0;
+    for (int k = 0; k < 30; ++k) {
+      const std::size_t n = std::array<std::size_t, 6>{1, 3, 4, 8, 15, 40}[static_cast<std::size_t>(k % 6)];
+      std::vector<double> values(n);
+      for (std::size_t i = 0; i < n; ++i) values[i] = awkward(world.rank(), i, k);
+      if (k % 4 == 3) {
+        reduction.begin(values);
+        std::fill(values.begin(), values.end(), -1.0);  // the values were taken
+        while (k % 8 == 3 && !reduction.test()) std::this_thread::yield();
+        reduction.wait();
+      } else {
+        reduction.sum(values);
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        // The sum of magnitudes bounds the rounding of any order: an eps for each addition.
+        double magnitude = 0;
+        for (int r = 0; r < world.size(); ++r) magnitude += std::abs(awkward(r, i, k));
+        const double bound = world.size() * std::numeric_limits<double>::epsilon() * magnitude;
+        wrong += !(std::abs(values[i] - sum_in_rank_order(world.size(), i, k)) <= bound);
+        std::array<double, 1> low{values[i]}, high{values[i]};
+        world.min(low);
+        world.max(high);
+        differ += !same_bits(low[0], high[0]);
+      }
+    }
+    CHECK(wrong == 0);
+    CHECK(differ == 0);
+    const auto [a, b] = reduction.sums(1.0, 2.0);
+    CHECK(a == world.size());
+    CHECK(b == 2 * world.size());
+  }
+}
+
+TEST_CASE("reduction: pieces of one value are right, and none are refused") {
+  const Communicator world = comm::world();
+  Reduction reduction(world, {.way = SumWay::mpi_split, .piece = 1});
+  std::array<double, 5> values{1, 2, 3, 4, 5};
+  reduction.sum(std::span<double>(values));
+  for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == (1.0 + static_cast<double>(i)) * world.size());
+  CHECK(contains(sentence_of([&] { Reduction(world, {.way = SumWay::mpi, .piece = 0}); }), "pieces of 0 values"));
+  if (world.size() > 1)
+    CHECK(contains(sentence_of([&] { Reduction(world, {.way = world.rank() == 0 ? SumWay::mpi : SumWay::ordered}); }),
+                   "different options"));
+  CHECK(contains(sentence_of([] { static_cast<void>(comm::sum_way_named("fast")); }), "\"fast\""));
+  CHECK(comm::sum_way_named("mpi-split") == SumWay::mpi_split);
+}
+
+TEST_CASE("reduction: a sum by MPI that is given up while it is under way leaves the group usable") {
+  const Communicator world = comm::world();
+  for (int k = 0; k < 3; ++k) {
+    std::array<double, 2> values{1.0, 2.0};
+    Reduction reduction(world, {.way = SumWay::mpi});
+    reduction.begin(values);
+    if (world.rank() % 2 == 0) reduction.wait();
+    // The others destroy theirs with the sum under way.
+  }
+  std::array<double, 1> one{1.0};
+  world.sum(std::span<double>(one));
+  CHECK(one[0] == world.size());
+  CHECK(Reduction(world, {.way = SumWay::mpi}).sum(1.0) == world.size());
+}
+
+TEST_CASE("reduction: a sum in steps by MPI has a time limit, and the reduction refuses further use") {
+  const Communicator world = comm::world();
+  if (world.size() == 1) return;
+  const Communicator pair = world.split(world.rank() < 2 ? 0 : 1, world.rank());
+  if (world.rank() >= 2) return;
+  Reduction reduction(pair, {.time_limit = 0.2, .way = SumWay::mpi});
+  double value = 1;
+  if (pair.rank() == 0) {
+    reduction.begin({&value, 1});
+    CHECK(contains(sentence_of([&] { reduction.wait(); }), "within 0.2 s"));
+    CHECK(contains(sentence_of([&] { reduction.begin({&value, 1}); }), "cannot be used further"));
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  }
 }

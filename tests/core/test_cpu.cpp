@@ -35,6 +35,25 @@ TEST_CASE("cpu: a machine that runs the tests lacks nothing") {
   CHECK_NOTHROW(check_cpu());
 }
 
+TEST_CASE("cpu: a machine that runs the tests has the registers of the build, and may have wider ones") {
+  CHECK_NOTHROW(check_instructions());
+  if (sve_bits > 0) CHECK(sve_register_bits() == sve_bits);
+  const std::string said = narrower_than_cpu();
+  if (compiled_isa() == "avx512" || sve_bits > 0) CHECK(said == "");
+}
+
+TEST_CASE("cpu: a build with narrower registers than the CPU says so, and no other does") {
+  CHECK(narrower_sentence("sve512", 512, "SVE", 512) == "");
+  CHECK(narrower_sentence("neon", 128, "SVE", 0) == "");
+  CHECK(narrower_sentence("neon", 128, "SVE", 128) == "");
+  CHECK(narrower_sentence("avx512", 512, "avx2", 256) == "");
+  const std::string said = narrower_sentence("neon", 128, "SVE", 512);
+  CHECK(said.find("compiled for neon") != said.npos);
+  CHECK(said.find("this CPU has 512 (SVE)") != said.npos);
+  CHECK(said.find("-DHALOCLINE_ISA=native") != said.npos);
+  CHECK(narrower_sentence("avx2", 256, "avx512", 512) != "");
+}
+
 TEST_CASE("cpu: the revision is twelve hexadecimal digits or unknown") {
   const std::string_view revision = git_revision();
   const bool hexadecimal = revision.size() == 12 && revision.find_first_not_of("0123456789abcdef") == revision.npos;

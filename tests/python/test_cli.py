@@ -58,6 +58,24 @@ def test_doctor_finds_no_problem_here(halocline, tmp_path):
     assert set(found["packages"]) >= {"numpy", "h5py", "mpi4py"}
 
 
+def test_doctor_and_the_head_of_a_log_tell_of_a_build_narrower_than_the_cpu(monkeypatch):
+    from types import SimpleNamespace
+
+    from halocline.cli.doctor import instruction_set
+    from halocline.tddft.jobs import head_lines
+
+    from halocline import _halocline
+
+    system, alone = SimpleNamespace(describe=lambda: ["the system"]), SimpleNamespace(size=1)
+    monkeypatch.setattr(_halocline.core, "narrower_than_cpu", lambda: "registers of 128 bits where 512 are")
+    assert instruction_set("").endswith("which this CPU has; registers of 128 bits where 512 are")
+    assert head_lines(system, alone)[1:] == ["warning: registers of 128 bits where 512 are", "the system"]
+    monkeypatch.setattr(_halocline.core, "narrower_than_cpu", lambda: "")
+    assert instruction_set("").endswith("which this CPU has")
+    assert head_lines(system, alone)[1:] == ["the system"]
+    assert instruction_set("sve").endswith("but the CPU lacks sve")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -13,9 +13,11 @@ from typing import Any
 
 from halocline import _halocline
 from halocline.bench import published
+from halocline.bench.configurations import Configuration
 from halocline.bench.multigrid import multigrid
 from halocline.bench.multiscale import multiscale
 from halocline.comm import communicator
+from halocline.mapping.placement import Placement
 
 __all__ = ["multigrid", "multiscale"]
 
@@ -36,7 +38,7 @@ SOLVERS = tuple(kind for kind in _halocline.qcd.SOLVER_KINDS if kind != "multigr
 """Kinds whose operations `solver` counts. A cycle of multigrid has operations of another kind."""
 TRAFFICS = ("ping-pong", "both-ways")
 FACES = ("all", "x", "y", "z", "t")
-REDUCTIONS = ("shared_memory", "messages", "mpi")
+REDUCTIONS = ("shared_memory", "messages", "mpi", "mpi-split", "auto")
 BOUNDARIES = ("periodic", "isolated")
 DIVISIONS = ("orbitals", "space")
 STENCILS = ("apply", "taylor", "taylor-current", "current", "density")
@@ -163,6 +165,13 @@ def qcdjdd(
     storage: str = "float",
     link_reals: int = 18,
     iterations: int = 500,
+    transport: str = "",
+    buffers: int = 2,
+    posting: str = "thread",
+    sums: str = "ordered",
+    barrier: bool = False,
+    placement: Placement | None = None,
+    configuration: Configuration | None = None,
     comm: Any = None,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
@@ -171,16 +180,32 @@ def qcdjdd(
 
     local: x, y, z, t, the sites of each process; columns: right-hand sides; storage: "float" or "half", of the numbers
     of the preconditioner; link_reals: 18 or 12
+    transport, buffers, posting, sums: as the keys of [parallel]; barrier: a barrier before every sum, so that its
+    region has the sum alone; placement: from halocline.mapping.placement, with the interfaces of the faces;
+    configuration: of halocline.bench.configurations, in place of transport, buffers and posting
+    A transport that cannot serve here has the key `skipped`, and no times.
     Two results: `measured` is "iteration" (seconds of one) and "inside". Operations are those of the papers on Fugaku;
     `result` has our own count beside them, and what the papers and their code have for the same volume.
     Raises InvalidArgument for an unknown name or a volume that cannot be cut into two halves along x.
     """
+    group = communicator(comm)
+    grid, ranks, interfaces = (placement.grid, placement.ranks, placement.interfaces) if placement else ((), (), ())
+    injection = True
+    if configuration is not None:
+        transport, buffers, posting = configuration.transport, configuration.buffers, configuration.posting
+        injection = configuration.cache_injection
+        grid = grid or _halocline.bench.spread_processes(group.size)
+        interfaces = configuration.interfaces_of_faces(interfaces)
     texts = _halocline.bench.qcdjdd(
-        communicator(comm), list(local), threads, columns, storage, link_reals, iterations, seconds, block_seconds
-    )
+        group, list(local), threads, columns, storage, link_reals, iterations, transport, buffers,
+        posting == "all", sums, barrier, list(grid), list(ranks), list(interfaces), injection, seconds, block_seconds,
+    )  # fmt: skip
     results = [json.loads(text) for text in texts]
     for result in results:
-        result["result"] |= published.beside(result)
+        if configuration is not None:
+            result["case"]["configuration"] = configuration.name
+        if "skipped" not in result:
+            result["result"] |= published.beside(result)
     return results
 
 
@@ -250,6 +275,7 @@ def jacobi2d(
     touched: bool = True,
     mass_squared: float = 1.0,
     carriers: Carriers = (),
+    interfaces: Sequence[int] = (),
     comm: Any = None,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
@@ -257,12 +283,13 @@ def jacobi2d(
     """One sweep of a 2-d Jacobi solver over every carrier, its field verified.
 
     local: x, y, the sites of each process; grid: processes along x and y, least surface when empty; inflation: messages
-    are so many times as long as needed; touched: the rest of them is written and read as well
+    are so many times as long as needed; touched: the rest of them is written and read as well; interfaces: network
+    interface of each face, lower and upper side of x, then of y, for carriers by utofu
     A carrier that cannot serve here has the key `skipped`, and no times. Raises Error when a field comes out wrong.
     """
     texts = _halocline.bench.jacobi2d(
-        communicator(comm), list(local), list(grid), inflation, touched, mass_squared, list(carriers), seconds,
-        block_seconds,
+        communicator(comm), list(local), list(grid), inflation, touched, mass_squared, list(carriers),
+        list(interfaces), seconds, block_seconds,
     )  # fmt: skip
     return [json.loads(text) for text in texts]
 
@@ -332,12 +359,23 @@ def halo_stress(
 def allreduce(
     elements: int = 3,
     method: str = "shared_memory",
+    precision: str = "double",
+    barrier: bool = False,
     comm: Any = None,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
-    """A sum of 1 to 32 doubles over all processes beside MPI_Allreduce; method: one of REDUCTIONS."""
-    return json.loads(_halocline.bench.allreduce(communicator(comm), elements, method, seconds, block_seconds))
+    """A sum of 0 to 32 numbers over all processes beside MPI_Allreduce.
+
+    method: one of REDUCTIONS; precision: "double" or "float"; barrier: a barrier before every sum, which is then timed
+    by itself
+    `result` has the times of Table 6 of the paper on Fugaku for as many bytes, in seconds, where it has them.
+    Raises InvalidArgument for an unknown name, and for a way of MPI without MPI.
+    """
+    text = _halocline.bench.allreduce(communicator(comm), elements, method, precision, barrier, seconds, block_seconds)
+    result = json.loads(text)
+    result["result"] |= published.sums_beside(result["result"]["bytes"])
+    return result
 
 
 def hartree(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from halocline import _halocline
-from halocline.bench.clock import summary, timed
+from halocline.bench.clock import counted, energy, summary
 from halocline.qcd import quark
 
 
@@ -44,11 +44,13 @@ def multigrid(
     sources = _sources(u.geometry, columns)
     made = solver("multigrid")
     setup = made.setup
-    seconds, cycles = _solves(made, u.geometry, sources, runs)
+    solves, cycles = _solves(made, u.geometry, sources, runs)
+    seconds = [of_one for of_one, _ in solves]
     again = None
     if setup_file is not None:
         again = solver("multigrid").setup["seconds"]
-    other, iterations = _solves(solver("bicgstab"), u.geometry, sources, runs)
+    other_solves, iterations = _solves(solver("bicgstab"), u.geometry, sources, runs)
+    other = [of_one for of_one, _ in other_solves]
     saved = (statistics.median(other) - statistics.median(seconds)) / columns
     return {
         "bench": "multigrid",
@@ -61,6 +63,7 @@ def multigrid(
             "processes": u.geometry.communicator.size,
         },
         "seconds": summary(seconds),
+        "energy": energy(solves),
         "result": {
             "setup_seconds": setup["seconds"],
             "setup_from_file": again,
@@ -84,12 +87,12 @@ def _sources(geometry: Any, columns: int) -> list[np.ndarray]:
     return [generator.normal(size=shape) + 1j * generator.normal(size=shape) for _ in range(columns)]
 
 
-def _solves(solver: Any, geometry: Any, sources: list[np.ndarray], runs: int) -> tuple[list[float], int]:
-    """Wall-clock seconds of the solves, of the slowest process, and the iterations of the slowest column."""
+def _solves(solver: Any, geometry: Any, sources: list[np.ndarray], runs: int) -> tuple[list[tuple[float, float]], int]:
+    """Seconds (wall-clock, of the slowest process) and joules of solves, and the iterations of the slowest column."""
 
     def solve() -> int:
         s = _halocline.qcd.Propagator(geometry, [0, 0, 0, 0])
         return max(report["iterations"] for report in solver.solve_columns(s, 0, sources))
 
     iterations = solve()
-    return [timed(geometry.communicator, solve) for _ in range(runs)], iterations
+    return [counted(geometry.communicator, solve) for _ in range(runs)], iterations

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from halocline import _halocline
-from halocline.bench.clock import summary, timed
+from halocline.bench.clock import counted, energy, summary, timed
 from halocline.comm import communicator
 from halocline.errors import InvalidArgument
 from halocline.schema import changed
@@ -74,6 +74,7 @@ def multiscale(
     longer = FilmLight(field, [crystal] * line, STEP, 0, changed(section, {"cells": line}), film.time_step, STEPS)
     currents = np.zeros((line, 3))
 
+    used: list[tuple[float, float]] = []
     times: dict[str, list[float]] = {"whole": [], "one": [], "light": []}
 
     def one() -> None:
@@ -86,7 +87,10 @@ def multiscale(
         step()
     while len(times["one"]) < 3 or (sum(times["whole"]) < seconds and len(times["one"]) < STEPS - 2):
         for name, step in work.items():
-            times[name].append(world.max([timed(world, step)])[0])
+            lasted, joules = counted(world, step) if name == "whole" else (timed(world, step), 0.0)
+            times[name].append(world.max([lasted])[0])
+            if name == "whole":
+                used.append((times[name][-1], joules))
     largest = round(world.max([float(len(film.mine))])[0])
     medians = {name: statistics.median(some) for name, some in times.items()}
     return {
@@ -101,6 +105,7 @@ def multiscale(
             "processes": world.size,
         },
         "seconds": summary(times["whole"]),
+        "energy": energy(used),
         "result": {
             "one_cell": summary(times["one"]),
             "cells_of_the_largest_group": largest,

@@ -2,6 +2,8 @@
 """Pictures of benchmarks: a line for every way of communicating, or for every solver.
 
 jacobi2d: time of a sweep against the length of a message. halo: time of a message against its length, with the floor.
+qcdjdd: bars of the parts of an iteration, stacked, and waiting, posting and computation with received data relative to
+the first case, as Figures 4 and 5 of the paper on uTofu have them, with its printed values.
 allreduce: median time of a sum against its length, with the band from the least time to the average over processes.
 multigrid: iterations and time of a solve against the quark mass, with even-odd BiCGStab.
 su3: rate against the volume for each layout of complex numbers, with the rate that the triad's bandwidth allows.
@@ -43,6 +45,7 @@ def draw(path: Path, results: Sequence[Result]) -> None:
         "jacobi2d": _jacobi2d,
         "halo face": _halo,
         "allreduce": _allreduce,
+        "qcdjdd iteration": _qcdjdd,
         "multigrid": _multigrid,
         "su3": _su3,
         "stencil": _roofline,
@@ -52,8 +55,8 @@ def draw(path: Path, results: Sequence[Result]) -> None:
     paint = painters.get(kind(shown[0])) if shown else None
     if paint is None:
         raise InvalidArgument(
-            "--plot: there is no picture of this; jacobi2d, allreduce, multigrid, su3, stencil, rt-step and one face "
-            "by itself have one."
+            "--plot: there is no picture of this; jacobi2d, allreduce, qcdjdd, multigrid, su3, stencil, rt-step and "
+            "one face by itself have one."
         )
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -117,8 +120,63 @@ def _halo(plt: Any, results: Sequence[Result]) -> Any:
     return figure
 
 
+STACK = ("compute", "received", "wait", "post", "sent", "sums", "barrier")
+"""Parts of an iteration, from the bottom of a bar upwards."""
+
+
+def _qcdjdd(plt: Any, results: Sequence[Result]) -> Any:
+    from halocline.bench import published
+    from halocline.bench.configurations import parts
+
+    shown = [(_case_name(r), parts(r)) for r in results if kind(r) == "qcdjdd iteration" and parts(r)]
+    names = [name for name, _ in shown]
+    figure, (stacked, relative) = plt.subplots(1, 2, figsize=(max(7.0, 2.6 + 1.1 * len(shown)), 4.6))
+    places = list(range(len(shown)))
+    bottom = [0.0] * len(shown)
+    for colour, part in zip(COLOURS * 2, STACK, strict=False):
+        heights = [1e3 * times[part] for _, times in shown]
+        if not any(heights):
+            continue
+        stacked.bar(places, heights, 0.6, bottom=bottom, color=colour, label=part)
+        bottom = [b + h for b, h in zip(bottom, heights, strict=True)]
+    stacked.set_ylabel("an iteration, slowest thread [ms]")
+    stacked.legend(fontsize=8)
+    base = shown[0][1]
+    for n, part in enumerate(("wait", "post", "received")):
+        if not base[part]:
+            continue
+        at = [p + 0.25 * (n - 1) for p in places]
+        relative.bar(at, [times[part] / base[part] for _, times in shown], 0.22, color=COLOURS[n], label=part)
+        first = published.TABLE_4.get(names[0])
+        column = published.TABLE_4_KEYS.index(part)
+        if first is None or not first[column]:
+            continue
+        printed = [published.TABLE_4[name][column] / first[column] for name in names]  # type: ignore[operator]
+        relative.plot(at, printed, linestyle="none", marker="_", markersize=9, color="0.2")
+    relative.axhline(1, color="0.6", linewidth=0.8)
+    relative.set_ylabel(f"relative to {names[0]}")
+    relative.legend(fontsize=8)
+    for axes in (stacked, relative):
+        axes.set_xticks(places, names, rotation=35, ha="right", fontsize=7)
+    return figure
+
+
+def _case_name(result: Result) -> str:
+    """What tells a case of qcdjdd from the others."""
+    case = result["case"]
+    if "configuration" in case:
+        return str(case["configuration"])
+    local = "x".join(map(str, case["local"]))
+    if "transport" not in case:
+        return local
+    return f"{local} {case['transport']} {case['buffers']} buf, {case['posting']}"
+
+
 def _allreduce(plt: Any, results: Sequence[Result]) -> Any:
     figure, axes = plt.subplots(figsize=(6.4, 4.3))
+    first = results[0]["case"]
+    alike = [r for r in results if all(r["case"][k] == first[k] for k in ("precision", "barrier"))]
+    results = [r for r in alike if r["case"]["elements"] > 0]
     methods = list(dict.fromkeys(r["case"]["method"] for r in results))
     for colour, method in zip(COLOURS, methods, strict=False):
         some = sorted((r for r in results if r["case"]["method"] == method), key=lambda r: r["case"]["elements"])

@@ -13,7 +13,7 @@ Result = Mapping[str, Any]
 
 HIDDEN = (
     "mass", "csw", "even_odd", "tile", "gauge", "measured", "touched", "message_bytes", "face_bytes", "blocks",
-    "device_name",
+    "device_name", "interfaces",
 )  # fmt: skip
 """Parameters of a case that the table leaves to the JSON."""
 
@@ -91,8 +91,17 @@ OTHERS: Columns = (
     _of_others("fugaku", "fraction_of_peak", _percent, "of peak"),
     _of_others("original", "fraction_of_fma_peak", _percent, "original"),
 )
+ENERGY: Columns = (
+    ("J a run", lambda r: number_text(r["energy"]["joules_a_run"])),
+    ("W", lambda r: number_text(r["energy"]["watts"])),
+    ("Gflop/s/W", lambda r: number_text(r["energy"]["gflops_per_watt"])),
+)
+"""Where a counter of energy can be read."""
 FINDINGS: dict[str, Columns] = {
-    "qcdjdd iteration": (_found("iterations", str), _found("elapsed"), *OTHERS),
+    "qcdjdd iteration": (
+        _found("iterations", str), _found("elapsed"),
+        ("halo GB/s", lambda r: number_text(r["result"].get("halo_gbytes_per_s"))), *OTHERS,
+    ),
     "qcdjdd inside": OTHERS,
     "solver": (
         _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
@@ -128,7 +137,8 @@ FINDINGS: dict[str, Columns] = {
     "fdtd": (("million cells a second", lambda r: number_text(r["result"]["cells_a_second"], 1e-6)),),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
-        _found("send_completion"), _found("overlap"), _found("non_overlap", name="non-overlap"),
+        _found("send_completion"), _found("halo_gbytes_per_s", number_text, "halo GB/s"),
+        _found("overlap"), _found("non_overlap", name="non-overlap"),
         _found("error", number_text),
     ),
     "halo face": (
@@ -143,7 +153,8 @@ FINDINGS: dict[str, Columns] = {
         _found("by", str), _found("min", name="least"), _found("average"), _found("max", name="most"),
         _found("mpi_median", name="MPI median"), _found("mpi_min", name="least"),
         _found("mpi_average", name="average"), _found("mpi_max", name="most"), _found("speedup", _ratio),
-        _found("exact", str),
+        _found("exact", str), _found("fugaku_barrier", name="Fugaku, barrier"),
+        _found("fugaku_software", name="software"),
     ),
 }  # fmt: skip
 """What the table shows of `result`, by kind."""
@@ -187,6 +198,8 @@ def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     name = kind(shown[0])
     times = DEVICE if name.endswith(" device") else TIMES if name in (*COMMUNICATION, *WITHOUT_CEILINGS) else KERNEL
     columns = times + FINDINGS.get(name, ())
+    if any((r.get("energy") or {}).get("joules_a_run") is not None for r in shown):
+        columns += ENERGY
     hidden = HIDDEN if name in COMMUNICATION else (*HIDDEN, "grid")
     parameters = [key for key in shown[0]["case"] if key not in hidden]
     header = parameters + [title for title, _ in columns]
@@ -237,11 +250,21 @@ def regions(result: Result, as_markdown: bool = False) -> str:
         ]
         for name, r in published.paper_regions(found).items()
     ]  # fmt: skip
+    k_computer = [
+        [name, time_text(ours), _percent(ours / whole), time_text(theirs),
+         _percent(theirs / (1e-3 * published.TABLE_3["total"]))]
+        for name, (ours, theirs) in published.k_regions(found).items()
+    ]  # fmt: skip
     processes = result["case"]["processes"]
     case = f"{case_text(result['case']['local'])}, {processes} process{'es' if processes > 1 else ''}"
     theirs = [case, "", "", "min", "mean", "max", "share", "Fugaku", "share"]
     return "\n".join(
-        text_table(title, some, as_markdown, names=1) for title, some in ((header, lines), (theirs, papers))
+        text_table(title, some, as_markdown, names=1)
+        for title, some in (
+            (header, lines),
+            (theirs, papers),
+            (["computation", "mean", "share", "K computer", "share"], k_computer),
+        )
     )
 
 

@@ -24,7 +24,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def doctor(json: Json = None) -> None:
-    """Check the installation: versions, instruction set, MPI, threads, transports, GPUs, libraries, memory."""
+    """Check the installation: versions, instruction set, MPI, threads, transports, GPUs, energy, libraries, memory."""
     console = Console()
     found = examine()
     for name, value in found.items():
@@ -46,7 +46,7 @@ def doctor(json: Json = None) -> None:
 
 def examine() -> dict[str, Any]:
     """Everything that the command prints, as plain values; `problems` are sentences."""
-    from halocline import _halocline
+    from halocline import _halocline, energy
 
     core = _halocline.core
     problems = []
@@ -57,7 +57,7 @@ def examine() -> dict[str, Any]:
     return {
         "halocline": f"{core.version} ({core.revision})",
         "compiled": f"{core.compiler}, {core.build_type}",
-        "instruction_set": f"{core.isa}" + (f", but the CPU lacks {missing}" if missing else ", which this CPU has"),
+        "instruction_set": instruction_set(missing),
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "openmp_threads": core.threads(),
@@ -70,11 +70,22 @@ def examine() -> dict[str, Any]:
         "transports": transports(),
         "gpu": graphics(problems),
         "gpu_halos": gpu_halos(),
+        "energy": energy.sources(),
         "python": platform.python_version(),
         "packages": {name: version(name, problems) for name in PACKAGES},
         "libraries": libraries(),
         "problems": problems,
     }
+
+
+def instruction_set(missing: str) -> str:
+    """The instruction set of the build, and how it suits this CPU."""
+    from halocline import _halocline
+
+    core = _halocline.core
+    if missing:
+        return f"{core.isa}, but the CPU lacks {missing}"
+    return f"{core.isa}, which this CPU has" + (f"; {narrower}" if (narrower := core.narrower_than_cpu()) else "")
 
 
 def waiting() -> str:

@@ -56,10 +56,11 @@ def _top(
 
 
 def _add_groups() -> None:
-    from halocline.cli import bench, doctor, gauge, map, maxwell, report, spectrum, tddft, tune
+    from halocline.cli import bench, doctor, gauge, jobs, map, maxwell, report, spectrum, tddft, tune
 
     qcd = command_group("Lattice QCD.")
     qcd.add_typer(gauge.app, name="gauge")
+    qcd.add_typer(jobs.app, name="jobs")
     spectrum.add_to(qcd)
     app.add_typer(qcd, name="qcd")
     app.add_typer(tddft.app, name="tddft")

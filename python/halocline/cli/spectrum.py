@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from halocline.cli.common import Json, Overwrite, Replace
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from halocline.qcd.runfile import Run
 
 RunFile = Annotated[str | None, typer.Argument(metavar="RUN.toml", help="Run file; --example prints one.")]
 Device = Annotated[
@@ -43,6 +46,10 @@ def spectrum(
     example: Example = False,
     device: Device = None,
     overwrite: Overwrite = False,
+    share: Annotated[
+        str | None,
+        typer.Option(metavar="T/N", help="Do the share of task T of an array of N only; see `halocline qcd jobs`."),
+    ] = None,
     json: Json = None,
 ) -> None:
     """Gauge configurations in, hadron correlators out.
@@ -51,29 +58,57 @@ def spectrum(
     stopped goes on where it was. Results of another run are never replaced without --overwrite.
     """
     from halocline.comm import communicator
+    from halocline.energy import Meter
     from halocline.qcd import plots
     from halocline.qcd.results import as_json
     from halocline.qcd.runfile import read_run_file
-    from halocline.qcd.spectrum import Job
+    from halocline.qcd.spectrum import job_of
 
     path = asked(run_file, example)
     if path is None:
         return
     run = read_run_file(path).on_device(device)
     console = Console()
+    if share is not None:
+        return task_of_an_array(run, share, console, overwrite, json)
     with console.hears_signals():
-        job = Job(run, communicator(), console, overwrite)
+        job = job_of(run, communicator(), console, overwrite)
+        meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
         result = Path(run.output.file)
         console.keep_log(result.with_suffix(".log"))
         try:
             attributes, measured = job.run_all()
+            used = meter.close()
+            console.line(used.sentence(job.iterations))
             console.line(f"results       {result}")
             if run.output.plots and speaks():
                 for picture in plots.draw(result, attributes, measured, run.measure.bin):
                     console.line(f"picture       {picture}")
                 for line in plots.table(attributes, measured, run.measure.bin):
                     console.line(line)
-            write_json(json, as_json(attributes, measured))
+            write_json(json, as_json(attributes, measured) | {"energy": used.as_json(job.iterations)})
+        finally:
+            console.close()
+
+
+def task_of_an_array(run: Run, share: str, console: Console, overwrite: bool, json: Path | None) -> None:
+    """Does the share of one task; its log lies beside its result file."""
+    from halocline.comm import communicator
+    from halocline.energy import Meter
+    from halocline.qcd.job_array import TaskJob, parse_share
+
+    if overwrite:
+        raise InvalidArgument("--share goes on with what a task has done; leave --overwrite out, or remove its files.")
+    task, tasks = parse_share(share)
+    with console.hears_signals():
+        job = TaskJob(run, task, tasks, communicator(), console)
+        console.keep_log(job.path.with_suffix(".log"))
+        try:
+            meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
+            done, items = job.run_all()
+            console.line(meter.close().sentence(job.job.iterations))
+            console.line(f"results       {job.path}: {done} of {items} items")
+            write_json(json, {"task": task, "tasks": tasks, "items": items, "done": done, "file": str(job.path)})
         finally:
             console.close()
 
@@ -96,8 +131,9 @@ def solve(
 ) -> None:
     """Solve for quark propagators and report iterations, residuals and times, without contractions."""
     from halocline.comm import communicator
+    from halocline.energy import Meter
     from halocline.qcd.runfile import read_run_file
-    from halocline.qcd.solve import solve_run
+    from halocline.qcd.solve import iterations_of, solve_run
 
     path = asked(run_file, example)
     if path is None:
@@ -105,4 +141,8 @@ def solve(
     run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
-        write_json(json, solve_run(run, communicator(), console, output, overwrite, resume))
+        meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
+        found = solve_run(run, communicator(), console, output, overwrite, resume)
+        used, iterations = meter.close(), iterations_of(found)
+        console.line(used.sentence(iterations))
+        write_json(json, found | {"energy": used.as_json(iterations)})

@@ -9,8 +9,8 @@
 
 A map is a NumPy array of node numbers, one for each rank. Ranks run over the process grid with axis 0 fastest, nodes
 over the network with its first axis fastest. Units are bytes and seconds. All functions here depend only on their
-arguments: no MPI, and no files except rank-order files. `formats` writes the files of launchers, `predict` computes
-scaling curves. docs/mapping.md explains the search.
+arguments: no MPI, and no files except rank-order files. `placement` alone asks a running job for its nodes. `formats`
+writes the files of launchers, `predict` computes scaling curves. docs/mapping.md explains the search.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ network_names = _halocline.mapping.network_names
 all_reduce_seconds = _halocline.mapping.all_reduce_seconds
 all_to_all_seconds = _halocline.mapping.all_to_all_seconds
 bisection_bandwidth = _halocline.mapping.bisection_bandwidth
+exchange_time = _halocline.mapping.exchange_time
+face_items = _halocline.mapping.face_items
 
 __all__ = [
     "Axis",
@@ -66,6 +68,8 @@ __all__ = [
     "bisection_bandwidth",
     "electron_halo",
     "evaluate",
+    "exchange_time",
+    "face_items",
     "formats",
     "link_loads",
     "map_of_rings",

@@ -165,6 +165,8 @@ class RunJob:
         core = _halocline.core
         ranks = f"{self.world.size} process{'es' * (self.world.size > 1)}"
         say(f"halocline {core.version} ({core.revision}, {core.isa}), {ranks}, {core.threads()} threads each")
+        if narrower := core.narrower_than_cpu():
+            self.reporter.warning(narrower)
         for name, values in self.given.as_toml_values().items():
             for key, value in values.items():
                 say(f"  [{name}] {key} = {shown(value)}")

@@ -101,19 +101,25 @@ def inspect_gauge(path: str | Path) -> dict[str, Any]:
 
 
 def read_gauge(
-    path: str | Path, comm: Any = None, grid: Sequence[int] | None = None, strict: bool = False, warn: bool = True
+    path: str | Path,
+    comm: Any = None,
+    grid: Sequence[int] | None = None,
+    strict: bool = False,
+    warn: bool = True,
+    ranks: Sequence[int] = (),
 ) -> GaugeField:
     """The links of a file, each process its own part, verified against every check that the format carries.
 
     strict: refuse links that are not in SU(3) to the precision of the file; otherwise that is a warning
     warn: issue warnings through Python's `warnings`, on process 0; they are in `info["warnings"]` anyway
+    ranks: as for geometry()
     Returns a GaugeField; its attribute `info` holds the header as `inspect_gauge` gives it, and the measured plaquette,
     link_trace and unitarity_violation.
     Raises FileError (missing, damaged, foreign, truncated) and InvalidArgument (grid), on every process alike.
     """
     group = communicator(comm)
     header = on_root(group, lambda: inspect_gauge(path))
-    here = geometry(header["lattice"], group, grid)
+    here = geometry(header["lattice"], group, grid, ranks)
     if header["format"] == "hdf5":
         u, info = hdf5_gauge.read(path, here, strict)
     else:
@@ -334,15 +340,19 @@ def local_part(whole: NDArray[Any], where: Geometry | GaugeField) -> NDArray[Any
 
 
 @takes(extents=extents())
-def unit_links(extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None) -> GaugeField:
-    """All links 1, the free field, on a lattice x, y, z, t."""
-    return _halocline.qcd.unit_links(geometry(extents, comm, grid))
+def unit_links(
+    extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None, ranks: Sequence[int] = ()
+) -> GaugeField:
+    """All links 1, the free field, on a lattice x, y, z, t; grid and ranks as for geometry()."""
+    return _halocline.qcd.unit_links(geometry(extents, comm, grid, ranks))
 
 
 @takes(extents=extents(), seed=checks.a_seed)
-def random_links(extents: Sequence[int], seed: int, comm: Any = None, grid: Sequence[int] | None = None) -> GaugeField:
-    """Independent links, uniform over SU(3); the same on any process grid."""
-    return _halocline.qcd.random_links(geometry(extents, comm, grid), seed)
+def random_links(
+    extents: Sequence[int], seed: int, comm: Any = None, grid: Sequence[int] | None = None, ranks: Sequence[int] = ()
+) -> GaugeField:
+    """Independent links, uniform over SU(3); the same on any process grid. grid and ranks as for geometry()."""
+    return _halocline.qcd.random_links(geometry(extents, comm, grid, ranks), seed)
 
 
 @takes(extents=extents(), epsilon=checks.not_negative, seed=checks.a_seed)

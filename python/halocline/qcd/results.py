@@ -5,9 +5,9 @@
                            physics_hash, run_file (its text), lattice, kappa, m0, csw (of domain walls mass, M5, Ls,
                            b, c; of staggered quarks mass, naik_epsilon, u0), boundary, basis, momenta,
                            solver_choice (JSON: the choice of kind = "auto", if there was one)
-    /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ...,
-                           residual_mass (sources, T) of domain walls, warnings (sentences about solvers that failed
-                           and what followed, if there were any)
+    /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ... (with
+                           [parallel] groups those of one group), residual_mass (sources, T) of domain walls, warnings
+                           (sentences about solvers that failed and what followed, if there were any)
         positions          (sources, 4) integer, x y z t
         residuals          (sources, 12 or 3) |b - D x| / |b| of each column, and iterations beside it
         mesons/<channel>   (sources, momenta, T) complex, summed over space, source shifted to t = 0
@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +108,25 @@ class SpectrumFile(ResultFile):
         If another program has replaced the file meanwhile, its configurations are kept too. Raises InvalidArgument when
         that file holds the results of other physics.
         """
-        self.measured.append(measured)
+        self.add_all([measured])
+
+    def add_all(self, measured: Sequence[Measured], order: Sequence[str] = ()) -> None:
+        """Adds several configurations by one write, as `add`; one that is there gets the sources that it lacks.
+
+        order: names of configurations in the order that the file is to have; others come first
+        """
+        before = list(self.measured)
         try:
-            self._replace()
+            if self.replaced():
+                self._take_in()
+            for new in measured:
+                place = next((i for i, m in enumerate(self.measured) if m.name == new.name), len(self.measured))
+                self.measured[place:] = [joined([*self.measured[place : place + 1], new]), *self.measured[place + 1 :]]
+            place_of = {name: place for place, name in enumerate(order)}
+            self.measured.sort(key=lambda m: place_of.get(m.name, -1))
+            self.put(self._fill)
         except (FileError, InvalidArgument):
-            self.measured.remove(measured)
+            self.measured[:] = before
             raise
 
     def keep_choice(self, choice: dict[str, Any]) -> None:
@@ -147,6 +161,48 @@ class SpectrumFile(ResultFile):
                 group[f"mesons/{channel}"] = correlator
             if measured.nucleon is not None:
                 group["nucleon"] = measured.nucleon
+
+
+def joined(parts: Sequence[Measured], positions: Sequence[Sequence[int]] | None = None) -> Measured:
+    """One configuration from results of some of its sources each.
+
+    positions: the order of the sources; as they come when None. A source that several parts have is taken from the
+    first. Raises InvalidArgument if the parts are of links with other checksums. Not collective.
+    """
+    first = parts[0]
+    if len(parts) == 1 and positions is None:
+        return first
+    checksums = sorted({str(m.attributes["checksum"]) for m in parts})
+    if len(checksums) > 1:
+        raise InvalidArgument(
+            f"{first.name} has changed between the measurements of its sources (checksums {', '.join(checksums)}); "
+            "compute them anew."
+        )
+    where: dict[tuple, tuple[int, int]] = {}
+    for part, m in enumerate(parts):
+        for row, position in enumerate(m.positions):
+            where.setdefault(tuple(int(x) for x in position), (part, row))
+    order = list(where) if positions is None else [tuple(p) for p in positions]
+
+    def rows(arrays: Sequence[np.ndarray]) -> np.ndarray:
+        return np.stack([arrays[where[p][0]][where[p][1]] for p in order])
+
+    attributes = dict(first.attributes)
+    for name in ("seconds", "solver_seconds"):
+        attributes[name] = sum(float(m.attributes[name]) for m in parts)
+    if "residual_mass" in attributes:
+        attributes["residual_mass"] = rows([m.attributes["residual_mass"] for m in parts])
+    if warnings := dict.fromkeys(str(w) for m in parts for w in m.attributes.get("warnings", ())):
+        attributes["warnings"] = list(warnings)
+    return Measured(
+        name=first.name,
+        positions=np.array(order, dtype=np.int64),
+        mesons={channel: rows([m.mesons[channel] for m in parts]) for channel in first.mesons},
+        nucleon=None if first.nucleon is None else rows([m.nucleon for m in parts]),  # type: ignore[misc]
+        residuals=rows([m.residuals for m in parts]),
+        iterations=rows([m.iterations for m in parts]),
+        attributes=attributes,
+    )
 
 
 def read_spectrum(path: str | Path) -> tuple[dict[str, Any], list[Measured]]:

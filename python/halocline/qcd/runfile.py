@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from halocline import _halocline
 from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
 from halocline.errors import InvalidArgument
+from halocline.parallel import buffers_key, posting_key, sums_key, transport_key
 from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation, check_deflation
 from halocline.qcd.multigrid_keys import Multigrid
 from halocline.qcd.runfile_action import Action
@@ -29,6 +30,7 @@ from halocline.schema import (
     key,
     number,
     table,
+    text,
 )
 
 MESONS = ("pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP")
@@ -355,6 +357,9 @@ class Parallel(Section):
     grid: tuple | None = key(
         None, extents(), "processes along x, y, z, t; least surface when absent", example="grid = [1, 1, 1, 2]"
     )
+    groups: int = key(
+        1, integer(at_least=1), "of processes, which take configurations and sources as they get free; grid is of one"
+    )
     device: str = key("cpu", device_name, 'what solves: "cpu", "cuda" (each process takes a GPU), "cuda:N" (the N-th)')
     time_limit: float = time_limit_key()
     halo_policy: str | None = key(
@@ -363,8 +368,42 @@ class Parallel(Section):
         "between GPUs: " + ", ".join(HALO_POLICIES) + "; the tuned one when absent",
         example='halo_policy = "remote-write"',
     )
+    transport: str | None = transport_key(None)
+    buffers: int = buffers_key()
+    posting: str = posting_key()
+    sums: str = sums_key()
+    map: str | None = key(
+        None,
+        text,
+        "rank-order.txt of `halocline map search`: the ranks take their places by it, without a launcher's file",
+        example='map = "map/rank-order.txt"',
+    )
+    nodes: str = key(
+        "auto", text, 'of map, where processes stand: "fujitsu", "slurm", "launch", a file of hosts, or found (auto)'
+    )
+    interfaces: str | None = key(
+        None,
+        text,
+        "interfaces.txt of the same search: network interface of each face, for transport utofu",
+        example='interfaces = "map/interfaces.txt"',
+    )
 
     def check_together(self) -> None:
+        if self.map is None and (self.interfaces is not None or self.nodes != "auto"):
+            name = "interfaces" if self.interfaces is not None else "nodes"
+            raise InvalidArgument(
+                f"[parallel] {name} applies to a map; give map = FILE of the same search too, or leave {name} out."
+            )
+        if self.map is not None and self.groups > 1:
+            raise InvalidArgument(
+                f"[parallel] map places all processes of a job, and groups = {self.groups} divides them; leave one out."
+            )
+        usual = not self.transport and self.buffers == 2 and self.posting == "thread" and not self.interfaces
+        if self.device != "cpu" and not usual:
+            raise InvalidArgument(
+                "[parallel] transport, buffers, posting and interfaces apply to the CPU; GPUs exchange by halo_policy. "
+                'Leave them out, or set device = "cpu".'
+            )
         if self.device == "cpu" and self.halo_policy is not None:
             raise InvalidArgument(
                 '[parallel] halo_policy applies to devices only; set device = "cuda", or leave halo_policy out.'
@@ -512,7 +551,7 @@ class Run(RunFile):
             raise InvalidArgument(f"--device {device}: {error}") from None
 
     def physics_hash(self) -> str:
-        """Digest of everything that changes a number in a result: all sections but [parallel] and [output].
+        """Digest of what changes a number in a result beyond rounding: all sections but [parallel] and [output].
 
         [measure] bin, [solver] rhs_batch and [gauge] files are left out too, so that a run may be resumed with more
         configurations or another batch.

@@ -8,15 +8,20 @@ files of the same kind, one for each shift.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from halocline.comm import on_root
 from halocline.errors import Interrupted, InvalidArgument
-from halocline.files import output_names, refuse_existing
+from halocline.files import claimed_for, output_names, refuse_existing, write_file
+from halocline.groups import Groups, raise_ending
+from halocline.parallel import kept_communication
 from halocline.qcd import gauge
+from halocline.qcd.group_choice import SharedChoice
+from halocline.qcd.group_devices import on_own_devices
 from halocline.qcd.propagators import (
     LAYOUTS,
     AnyPropagator,
@@ -31,10 +36,12 @@ from halocline.qcd.propagators import (
 from halocline.qcd.quark import DiracOperator, shifted_propagators_from
 from halocline.qcd.runfile import Run
 from halocline.qcd.spectrum import ITERATIONS_BETWEEN_AGREEMENTS, Job
+from halocline.qcd.spectrum_groups import order_for, pieces_of, share_memory
 from halocline.reporter import Reporter
 
 PROPAGATOR_BYTES = 12 * 12 * 16
 """Of a propagator [bytes a site]."""
+STOPPED = "stopped; the files that were written are complete, and the same command with --resume goes on from there."
 
 
 def solve_run(
@@ -52,67 +59,133 @@ def solve_run(
     `kept`, its name; solver_choice: the choice of kind = "auto" for all of them, or None.
     Raises as `spectrum`, and InvalidArgument for a file to be kept that is of another run. Collective.
     """
+    with kept_communication(group):
+        return _solve_run(run, group, reporter, output, overwrite, resume)
+
+
+def _solve_run(
+    run: Run, group: Any, reporter: Reporter, output: str | None, overwrite: bool, resume: bool
+) -> dict[str, Any]:
     if resume and (output is None or overwrite):
         raise InvalidArgument("--resume keeps the files of --output; give --output, and not --overwrite.")
     if output is not None:
         check_format(output, format_of(output), LAYOUTS[propagator_class(run.action)])
-    job = Job(run, group, reporter)
+    groups = None
+    if run.parallel.groups == 1:
+        job = Job(run, group, reporter)
+    else:
+        folder = Path(output if output is not None else run.output.file).with_suffix(".solve.groups")
+        groups = Groups(group, run.parallel.groups, folder, run.parallel.time_limit, reporter)
+        job = Job(on_own_devices(run, group), groups.mine, reporter)
+        share_memory(job, group, run.parallel.groups)
     shifts = run.solver.shifts or ()
     if len(shifts) > 1:
         gauge.require_memory(job.extents, group, len(shifts) * PROPAGATOR_BYTES, f"{len(shifts)} shifts on ")
     if output is not None and not resume:
         refuse_existing(group, output_names(output, propagators_of(run)), overwrite)
-    with job.work:
-        return _Solves(job, output, resume).run_all()
+    return _Solves(job, output, resume, groups).run_all()
 
 
 class _Solves:
     """The solves of a job, and their files."""
 
-    def __init__(self, job: Job, output: str | None, resume: bool) -> None:
-        self.job, self.resume = job, resume
+    def __init__(self, job: Job, output: str | None, resume: bool, groups: Groups | None) -> None:
+        self.job, self.resume, self.groups = job, resume, groups
         self.shifts: Sequence[float | None] = job.run.solver.shifts or (None,)
         count = propagators_of(job.run)
-        self.paths = iter(output_names(output, count) if output is not None else [None] * count)
+        self.paths = output_names(output, count) if output is not None else [None] * count
+        self._present: tuple[int, Any] | None = None
 
     def run_all(self) -> dict[str, Any]:
         job = self.job
-        run = job.run
         job.log_parameters()
-        configurations = []
-        for name, identity, links in job.configurations():
-            u = job.prepared(links)
-            D = None
-            sources = []
-            for position in run.source.positions:
-                paths = [next(self.paths) for _ in self.shifts]
-                kept = self._kept(paths, position, gauge_record(u)["checksum"]) if self.resume else set()
-                solved: Sequence[AnyPropagator | None] = [None] * len(paths)
-                if len(kept) < len(paths):
-                    D = D or job.operator(u)
-                    shifted = run.solver.shifts is not None
-                    solved = self._shifted(D, position) if shifted else [job.propagator(D, position)]
-                for path, shift, s in zip(paths, self.shifts, solved, strict=True):
-                    which = {"position": list(position)} | ({} if shift is None else {"shift": shift})
-                    if path in kept:
-                        job.reporter.line(f"kept          {path}")
-                        sources.append(which | {"kept": path})
-                        continue
-                    sources.append(which | self._report(name, shift, s.reports))
-                    if path is not None:
-                        s.record["gauge"] |= {"name": name, "identity": identity}
-                        with job.work.paused():
-                            write_propagator(path, s, format_of(path))
-                        job.reporter.line(f"propagator    {path}")
-            configurations.append(
-                {"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": sources}
-            )
+        every = range(len(job.run.source.positions))
+        if self.groups is None:
+            with job.work:
+                configurations = [self._solve(index, every) for index in range(job.configuration_count())]
+        else:
+            configurations = self._in_groups(self.groups)
         return {
-            "parameters": run.as_toml_values(),
+            "parameters": job.run.as_toml_values(),
             "process_grid": list(job.geometry.grid),
             "solver_choice": job.choice,
             "configurations": configurations,
         }
+
+    def _in_groups(self, groups: Groups) -> list[dict[str, Any]]:
+        """The configurations of the report, solved in groups of processes (spectrum_groups.py)."""
+        job, positions = self.job, self.job.run.source.positions
+        pieces = pieces_of({i: list(range(len(positions))) for i in range(job.configuration_count())}, groups.count)
+        choice = SharedChoice(job, groups)
+        found: dict[int, dict[str, Any]] = {}
+
+        def work(number: int) -> Callable[[Path], None]:
+            with choice.agreed(), job.work:
+                solved = self._solve(pieces[number].index, pieces[number].sources) | {"choice": job.choice}
+            return lambda path: write_file(path, json.dumps(solved))
+
+        def collect(paths: dict[int, Path]) -> None:
+            found.update({number: json.loads(path.read_text()) for number, path in paths.items()})
+
+        def name(number: int) -> str:
+            piece = pieces[number]
+            sources = "" if len(piece.sources) > 1 else f", source {list(positions[piece.sources[0]])}"
+            return f"{job.names()[piece.index]}{sources}"
+
+        reporter, job.reporter = job.reporter, groups.reporter
+        order = order_for(groups.number, groups.count, pieces)
+        with claimed_for(groups.world, groups.folder):
+            ending = groups.run(len(pieces), order, work, collect, name, STOPPED)
+        raise_ending(ending)
+        job.reporter = reporter
+
+        def joined() -> tuple[list[dict[str, Any]], Any]:
+            whole: dict[int, dict[str, Any]] = {}
+            choices = [one.pop("choice") for one in found.values()]
+            for number, one in sorted(found.items()):
+                if pieces[number].index in whole:
+                    whole[pieces[number].index]["sources"] += one["sources"]
+                else:
+                    whole[pieces[number].index] = one
+            return [whole[index] for index in sorted(whole)], next((c for c in choices if c), None)
+
+        configurations, job.choice = on_root(groups.world, joined)
+        return configurations
+
+    def _solve(self, index: int, sources: Sequence[int]) -> dict[str, Any]:
+        """Solves for some sources of a configuration. Returns its entry in the report. Collective."""
+        job = self.job
+        run, name = job.run, job.names()[index]
+        if self._present is None or self._present[0] != index:
+            self._present = None
+            job.configuration = index
+            identity, links = job.identity(index), job.links(index)
+            self._present = (index, identity, job.prepared(links), {})
+        _, identity, u, operators = self._present
+        entries = []
+        for source in sources:
+            position = run.source.positions[source]
+            first = (index * len(run.source.positions) + source) * len(self.shifts)
+            paths = self.paths[first : first + len(self.shifts)]
+            kept = self._kept(paths, position, gauge_record(u)["checksum"]) if self.resume else set()
+            solved: Sequence[AnyPropagator | None] = [None] * len(paths)
+            if len(kept) < len(paths):
+                D = operators.get("D") or operators.setdefault("D", job.operator(u))
+                shifted = run.solver.shifts is not None
+                solved = self._shifted(D, position) if shifted else [job.propagator(D, position)]
+            for path, shift, s in zip(paths, self.shifts, solved, strict=True):
+                which = {"position": list(position)} | ({} if shift is None else {"shift": shift})
+                if path in kept:
+                    job.reporter.line(f"kept          {path}")
+                    entries.append(which | {"kept": path})
+                    continue
+                entries.append(which | self._report(name, shift, s.reports))
+                if path is not None:
+                    s.record["gauge"] |= {"name": name, "identity": identity}
+                    with job.work.paused():
+                        write_propagator(path, s, format_of(path))
+                    job.reporter.line(f"propagator    {path}")
+        return {"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": entries}
 
     def _kept(self, paths: Sequence[str], position: Any, links: str) -> set[str]:
         """Those of `paths` that exist. Raises InvalidArgument if one holds something else. Collective."""
@@ -165,10 +238,7 @@ class _Solves:
             try:
                 return shifted_propagators_from(D, source, solver, column, iteration)
             except Interrupted:
-                raise Interrupted(
-                    "stopped; the files that were written are complete, and the same command with --resume goes on "
-                    "from there."
-                ) from None
+                raise Interrupted(STOPPED) from None
 
     def _report(self, name: str, shift: float | None, reports: list[dict[str, Any]]) -> dict[str, Any]:
         """Logs the reports of the columns and returns them for --json."""
@@ -204,3 +274,15 @@ def propagators_of(run: Run) -> int:
     """The number of solutions: one for each configuration, source and shift."""
     configurations = len(run.gauge.files or ()) or run.gauge.generate.configurations
     return len(run.source.positions) * configurations * len(run.solver.shifts or (None,))
+
+
+def iterations_of(report: dict[str, Any]) -> int:
+    """Iterations of the solver in the report of `solve_run`, of all columns together; shifts share their iterations."""
+    found = 0
+    for configuration in report["configurations"]:
+        at: dict[tuple, int] = {}
+        for source in configuration["sources"]:
+            position = tuple(source["position"])
+            at[position] = max(at.get(position, 0), sum(source.get("iterations", ())))
+        found += sum(at.values())
+    return found

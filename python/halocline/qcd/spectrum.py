@@ -14,7 +14,7 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,11 @@ from halocline.comm import CommonWork, communicator, on_root
 from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for, output_names
+from halocline.parallel import kept_communication
 from halocline.qcd import gauge, measure, quark
 from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation
 from halocline.qcd.multigrid_keys import Multigrid
+from halocline.qcd.placed_geometry import placed_geometry
 from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
 from halocline.qcd.runfile import Run, Schwarz, Solver
@@ -58,7 +60,18 @@ def spectrum(
     run is writing the result file; Error when a solve does not converge; Interrupted when the reporter asks to stop.
     The result file then holds every finished configuration. Collective.
     """
-    return Job(run, communicator(comm), reporter or Reporter(), overwrite).run_all()
+    group = communicator(comm)
+    with kept_communication(group):
+        return job_of(run, group, reporter or Reporter(), overwrite).run_all()
+
+
+def job_of(run: Run, group: Any, reporter: Reporter, overwrite: bool = False) -> Any:
+    """The job of a run file, with `run_all()`: a Job, or a GroupedJob where the file asks for groups. Collective."""
+    if run.parallel.groups == 1:
+        return Job(run, group, reporter, overwrite)
+    from halocline.qcd.spectrum_groups import GroupedJob
+
+    return GroupedJob(run, group, reporter, overwrite)
 
 
 def refuse_without_correlators(run: Run) -> None:
@@ -76,6 +89,16 @@ def refuse_without_correlators(run: Run) -> None:
         )
 
 
+@dataclasses.dataclass
+class _Present:
+    """The configuration that is being measured."""
+
+    index: int
+    identity: str
+    plaquette: float
+    D: DiracOperator
+
+
 class Job:
     """One run of a run file; the constructor refuses a run that cannot work."""
 
@@ -88,16 +111,22 @@ class Job:
         batch = run.solver.rhs_batch or 1 if run.parallel.device == "cpu" else 0
         site_bytes = ONE_LINK_BYTES if run.action.kind == "one-link" else SITE_BYTES
         size = 0.25 if run.action.staggered else run.action.points * run.action.flavours
-        site_bytes += batch * COLUMN_BYTES * size
+        self.column_bytes = COLUMN_BYTES * size
+        site_bytes += batch * self.column_bytes
         gauge.require_memory(self.extents, group, site_bytes, "a propagator on ")
         self.least_bytes = site_bytes * math.prod(self.extents) / group.size
-        self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)
+        self.geometry, self.ranks = placed_geometry(self.extents, group, run.parallel)
         self.work = CommonWork(group, run.parallel.time_limit)
         self.attributes = self._attributes()
         self.measured: list[Measured] = []
         self.choice: dict[str, Any] | None = None
         self.configuration = 0  # index of the present one
         self.file: SpectrumFile | None = None
+        self.keep: Callable[[dict[str, Any]], None] | None = None  # takes the choice of "auto" in the place of the file
+        self.iterations = 0
+        """Of the solver in this run, of all columns together."""
+        self._present: _Present | None = None
+        self._chain: tuple[int, Any] | None = None  # the generated configuration that was made last
 
     # ---- before the work
 
@@ -151,6 +180,8 @@ class Job:
         threads = _halocline.core.threads()
         say = self.reporter.line
         say(f"halocline {a['version']} ({a['revision']}, {_halocline.core.isa})")
+        if narrower := _halocline.core.narrower_than_cpu():
+            self.reporter.warning(narrower)
         say(f"lattice       {' x '.join(map(str, self.extents))}")
         say(f"action        {action_text(action)}")
         if action.anisotropy != 1.0 or action.nu != 1.0 or action.csw_t is not None:
@@ -158,6 +189,8 @@ class Job:
         say(f"boundary      {', '.join(phase_text(b) for b in action.boundary)} (x, y, z, t)")
         say(f"basis         {a['basis']}{'' if action.staggered else ', gamma5 = diag(1, 1, -1, -1)'}")
         say(f"process grid  {' x '.join(map(str, self.geometry.grid))}, {threads} threads each")
+        if self.run.parallel.groups > 1:
+            say(f"groups        {self.run.parallel.groups} of {self.group.size} process{'es' * (self.group.size > 1)}")
         say(f"memory        at least {self.least_bytes / 2**30:.3g} GiB a process")
         schur = "even-odd" if solver.even_odd else "full operator"
         if solver.shifts is not None:
@@ -217,68 +250,84 @@ class Job:
             self.reporter.line(f"auto: {self.choice['chosen']}, as chosen when this run began")
         total = self.configuration_count()
         done: list[Measured] = []
-        for name, identity, u in self.configurations():
+        for index, name in enumerate(self.names()):
             finished = next((m for m in self.measured if m.name == name), None)
             if finished is not None:
-                if finished.attributes["checksum"] != identity:
-                    raise InvalidArgument(
-                        f"{name} has changed since its results were put into {self.run.output.file} (checksum "
-                        f"{finished.attributes['checksum']} then, {identity} now); name another [output] file."
-                    )
+                self.refuse_changed(finished, self.identity(index))
                 self.reporter.line(f"[{len(done) + 1}/{total}] {name}: finished before, skipped")
                 done.append(finished)
                 continue
-            measured = self._measure(name, identity, u, f"[{len(done) + 1}/{total}]")
-            on_root(self.group, lambda m=measured: self.file.add(m))
+            measured = self.measure(index, self.run.source.positions, f"[{len(done) + 1}/{total}]")
+            on_root(self.group, lambda m=measured: self.file.add_all([m], self.names()))
             done.append(measured)
+        return self.root(), done
+
+    def refuse_changed(self, finished: Measured, identity: str) -> None:
+        """Raises InvalidArgument if a configuration has another checksum than it had when it was measured."""
+        if finished.attributes["checksum"] != identity:
+            raise InvalidArgument(
+                f"{finished.name} has changed since its results were put into {self.run.output.file} (checksum "
+                f"{finished.attributes['checksum']} then, {identity} now); name another [output] file."
+            )
+
+    def root(self) -> dict[str, Any]:
+        """The root attributes of the result file."""
         root = self.attributes | {"momenta": np.array(self.run.measure.momenta, dtype=np.int64)}
         if self.choice is not None:
             root["solver_choice"] = json.dumps(self.choice)
         root["parameters"] = json.dumps(self.run.as_toml_values(), sort_keys=True)
-        return root, done
+        return root
 
     def configuration_count(self) -> int:
         return len(self.run.gauge.files) if self.run.gauge.files else self.run.gauge.generate.configurations
 
-    def configurations(self) -> Iterator[tuple[str, str, Any]]:
-        """(name, checksum, links) of each; links are None if the results exist already."""
-        for index, one in enumerate(self._each_configuration()):
-            self.configuration = index
-            yield one
-
-    def _each_configuration(self) -> Iterator[tuple[str, str, Any]]:
-        finished = {m.name for m in self.measured}
+    def names(self) -> list[str]:
+        """The names of all configurations."""
         if self.run.gauge.files:
-            for path in self.run.gauge.files:
-                with self.work.paused():
-                    identity = on_root(self.group, lambda p=path: checksum_of(p))
-                    links = None if path in finished else self._read(path)
-                yield path, identity, links
-            return
+            return list(self.run.gauge.files)
         make = self.run.gauge.generate
-        names = [
-            f"beta {make.beta:g}, seed {make.seed}, sweep {make.sweeps + i * make.separation}"
-            for i in range(make.configurations)
-        ]
-        u = None
-        for index, name in enumerate(names):
-            if not finished.issuperset(names[index:]):
-                u = self._generate(u, index)
-            yield name, "generated", u
+        sweeps = (make.sweeps + i * make.separation for i in range(make.configurations))
+        return [f"beta {make.beta:g}, seed {make.seed}, sweep {n}" for n in sweeps]
+
+    def identity(self, index: int) -> str:
+        """The checksum of a configuration."""
+        if not self.run.gauge.files:
+            return "generated"
+        with self.work.paused():
+            return on_root(self.group, lambda: checksum_of(self.run.gauge.files[index]))
+
+    def links(self, index: int) -> Any:
+        """The links of a configuration, read or generated."""
+        if self.run.gauge.files:
+            with self.work.paused():
+                return self._read(self.run.gauge.files[index])
+        before, u = self._chain if self._chain is not None and self._chain[0] <= index else (-1, None)
+        self._chain = None
+        u = self._generate(u, before, index)
+        self._chain = (index, u)
+        return u
+
+    def configurations(self) -> Iterator[tuple[str, str, Any]]:
+        """(name, checksum, links) of each."""
+        for index, name in enumerate(self.names()):
+            self.configuration = index
+            yield name, self.identity(index), self.links(index)
 
     def _read(self, path: str) -> Any:
-        u = gauge.read_gauge(path, self.group, self.geometry.grid, self.run.gauge.strict, warn=False)
+        grid, strict = self.geometry.grid, self.run.gauge.strict
+        u = gauge.read_gauge(path, self.group, grid, strict, warn=False, ranks=self.ranks)
         for sentence in u.info["warnings"]:
             self.reporter.warning(f"{path}: {sentence}")
         return u
 
-    def _generate(self, u: Any, index: int) -> Any:
+    def _generate(self, u: Any, before: int, index: int) -> Any:
+        """The links of a configuration of the chain from those of an earlier one; from the start where u is None."""
         make = self.run.gauge.generate
-        begin = 0 if index == 0 else make.sweeps + (index - 1) * make.separation
+        begin = 0 if u is None else make.sweeps + before * make.separation
         end = make.sweeps + index * make.separation
         if u is None:
             starts = {"cold": gauge.unit_links, "hot": lambda *a: gauge.random_links(a[0], make.seed, *a[1:])}
-            u = starts[make.start](self.extents, self.group, self.geometry.grid)
+            u = starts[make.start](self.extents, self.group, self.geometry.grid, self.ranks)
         if end > begin:
             with self.reporter.stage(f"generating, sweeps {begin} to {end}", end - begin) as advance:
                 for sweep in range(begin, end):
@@ -287,16 +336,28 @@ class Job:
                     self._stop_if_asked()
         return u
 
-    def _measure(self, name: str, identity: str, u: Any, count: str) -> Measured:
-        begun = time.monotonic()
-        plaquette = gauge.plaquette(u)
-        self.reporter.line(f"{count} {name}: plaquette {plaquette:.12f}, checksum {identity}")
-        u = self.prepared(u)
-        D = self.operator(u)
-        results = [self._one_source(D, position) for position in self.run.source.positions]
+    def measure(self, index: int, positions: Sequence[Any], count: str) -> Measured:
+        """Measures a configuration from some sources. Links and operator serve the next call for the same one.
+
+        count: the beginning of lines of the log. Collective.
+        """
+        name = self.names()[index]
+        if self._present is None or self._present.index != index:
+            self._present = None  # frees its memory before the next one is read
+            self.configuration = index
+            identity, u = self.identity(index), self.links(index)
+            begun = time.monotonic()
+            plaquette = gauge.plaquette(u)
+            self.reporter.line(f"{count} {name}: plaquette {plaquette:.12f}, checksum {identity}")
+            self._present = _Present(index, identity, plaquette, self.operator(self.prepared(u)))
+        else:
+            begun = time.monotonic()
+        identity, plaquette, D = self._present.identity, self._present.plaquette, self._present.D
+        results = [self._one_source(D, position) for position in positions]
         reports = [r for _, _, reports, _ in results for r in reports]
         residuals = np.array([r["residual"] for r in reports]).reshape(-1, self.run.action.columns)
         iterations = np.array([r["iterations"] for r in reports]).reshape(-1, self.run.action.columns)
+        self.iterations += int(iterations.sum())
         seconds = time.monotonic() - begun
         self.reporter.line(
             f"{count} {reports[0]['method']}: iterations {iterations.min()} to {iterations.max()}, largest residual "
@@ -308,7 +369,7 @@ class Job:
             self.reporter.line(f"{count} residual mass {np.mean([one[half] for one in left]):.4g} at t = {half}")
         return Measured(
             name=name,
-            positions=np.array(self.run.source.positions, dtype=np.int64),
+            positions=np.array(positions, dtype=np.int64),
             mesons={c: np.stack([m[c] for m, *_ in results]) for c in self.run.channels},
             nucleon=np.stack([n for _, n, *_ in results]) if self.run.measure.nucleon else None,
             residuals=residuals,
@@ -328,6 +389,10 @@ class Job:
             | ({"residual_mass": np.stack(left)} if left else {})
             | ({"warnings": warnings} if (warnings := quark.failures_of(reports)) else {}),
         )
+
+    def forget(self) -> None:
+        """Drops what is kept for later configurations, after a failure of one."""
+        self._present = self._chain = None
 
     def prepared(self, u: Any) -> Any:
         """The links that the quarks see: gauge fixed, then smeared, as asked."""
@@ -377,6 +442,8 @@ class Job:
         if self.choice is not None:
             return
         self.choice = trial | {"ranks": self.group.size, "threads": _halocline.core.threads()}
+        if self.keep is not None:
+            return self.keep(self.choice)
         on_root(self.group, lambda: self.file.keep_choice(self.choice) if self.file is not None else None)
 
     def propagator(self, D: DiracOperator, position: Any) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from halocline import _halocline
 from halocline.comm import communicator, on_root
 from halocline.errors import InvalidArgument, NotConverged
+from halocline.parallel import set_communication
 from halocline.reporter import Reporter
 from halocline.schema import changed, shown
 from halocline.tddft import results
@@ -134,6 +135,7 @@ def make_model(system: System, group: Any, parallel: Parallel, more: int = 0) ->
     system.require_memory(group, split=not over_space, more=more)
     odd = system.run.scf.temperature > 0
     _halocline.comm.set_solve_time_limit(group, parallel.time_limit)
+    set_communication(group, "", parallel.buffers, parallel.posting, parallel.sums)
     return native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from halocline import _halocline
 from halocline.comm import CommonWork, on_root
+from halocline.energy import Meter
 from halocline.errors import FileError, Interrupted, InvalidArgument, NotConverged
 from halocline.files import claimed, claimed_for
 from halocline.reporter import Reporter, agreement
@@ -54,6 +55,7 @@ def head_lines(system: System, group: Any) -> list[str]:
     ranks, threads = counted(group.size, "process", "es"), counted(core.threads(), "thread")
     return [
         f"halocline {core.version} ({core.revision}, {core.isa}), {ranks}, {threads} each",
+        *([f"warning: {narrower}"] if (narrower := core.narrower_than_cpu()) else []),
         *system.describe(),
     ]
 
@@ -393,6 +395,7 @@ class OneRun:
             return
         agree_every = 1
         with reporter.stage("propagating", total) as advance:
+            meter = Meter(self.group)
             begun = time.monotonic()
             for done in range(first + 1, total + 1):
                 record = propagator.step()
@@ -410,6 +413,7 @@ class OneRun:
                     self._agree(propagator, done, total)
         self._keep(propagator, True)
         reporter.line(f"{total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step")
+        reporter.line(meter.close().sentence(total - first, "step"))
         reporter.line(f"results       {self.path}")
         if self.options.absorber is not None:
             reporter.line(f"ionised       {self.series.ionised[-1]:.6g} electrons")

@@ -18,6 +18,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.comm import CommonWork, on_root
+from halocline.energy import Meter
 from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for
 from halocline.maxwell.media import Medium
@@ -193,6 +194,7 @@ class MultiscaleJob:
             reporter.line(f"finished before: {self.path} has all {cells.total} steps")
             return
         agree_every, seconds = 1, 0.0
+        meter = Meter(self.world)
         with reporter.stage("propagating", cells.total) as advance:
             begun = time.monotonic()
             for done in range(first + 1, cells.total + 1):
@@ -213,6 +215,7 @@ class MultiscaleJob:
         reporter.line(
             f"{cells.total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step"
         )
+        reporter.line(meter.close().sentence(cells.total - first, "step"))
         reporter.line(f"light         {cells.found.sentence()}")
         if (advice := cells.found.advice()) is not None:
             reporter.warning(advice)

@@ -19,6 +19,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.errors import InvalidArgument
+from halocline.parallel import buffers_key, posting_key, sums_key, transport_key
 from halocline.runs import RunFile, digest, example, hdf5_name, time_limit_key
 from halocline.schema import (
     REQUIRED,
@@ -387,7 +388,10 @@ class Parallel(Section):
     orbitals: int | None = key(None, integer(at_least=1), "processes over orbitals", example="orbitals = 1")
     space: tuple | None = key(None, three_counts, "processes over the grid, x, y, z", example="space = [1, 1, 2]")
     time_limit: float = time_limit_key()
-    transport: str = key("auto", text, "of the halo: a name of `halocline doctor`, or measured (auto)")
+    transport: str = transport_key("auto")
+    buffers: int = buffers_key()
+    posting: str = posting_key()
+    sums: str = sums_key()
     hartree: str = key(
         "auto", choice("auto", "redundant", "shared"), "Hartree potential in each group, by all, or measured (auto)"
     )

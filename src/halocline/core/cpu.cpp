@@ -7,6 +7,7 @@
 #include "halocline/core/cpu.hpp"
 #include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/core/machine.hpp"
 
 #include <cinttypes>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #if defined(__aarch64__)
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #elif defined(__x86_64__)
 #include <cpuid.h>
@@ -48,26 +50,86 @@ bool has(std::string_view feature) noexcept {
   if (feature == "avx512fp16") return has_avx512fp16();
   return false;
 }
-}  // namespace
 
-std::string_view missing_cpu_feature() noexcept {
+std::string missing_instructions() {
   __builtin_cpu_init();
   for (std::string_view feature : std::initializer_list<std::string_view> HALOCLINE_CPU_FEATURES)
-    if (!has(feature)) return feature;
+    if (!has(feature)) return std::string(feature);
   return {};
 }
+}  // namespace
+
+std::string missing_cpu_feature() { return missing_instructions(); }
+
+int sve_register_bits() noexcept { return 0; }
+
+std::string narrower_than_cpu() {
+  __builtin_cpu_init();
+  const bool all_of_avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
+  const bool all_of_avx2 = has("avx2") && has("fma");
+  const int bits = compiled_isa() == "avx512" ? 512 : compiled_isa() == "avx2" ? 256 : 128;
+  return narrower_sentence(compiled_isa(), bits, all_of_avx512 ? "avx512" : "avx2",
+                           all_of_avx512 ? 512
+                           : all_of_avx2 ? 256
+                                         : 128);
+}
 #elif defined(__aarch64__)
-std::string_view missing_cpu_feature() noexcept {
-  if (sve_bits == 0) return {};
+namespace {
+// Bits of AT_HWCAP and AT_HWCAP2, by the names of /proc/cpuinfo. Headers of old systems lack some of them.
+bool has(std::string_view feature) noexcept {
+  const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  const auto bit = [](unsigned long word, int at) { return ((word >> at) & 1ul) != 0; };
+  if (feature == "atomics") return bit(first, 8);
+  if (feature == "asimdhp") return bit(first, 10);
+  if (feature == "asimddp") return bit(first, 20);
+  if (feature == "sve") return bit(first, 22);
+  if (feature == "sve2") return bit(second, 1);
+  if (feature == "i8mm") return bit(second, 13);
+  if (feature == "bf16") return bit(second, 14);
+  return false;
+}
+
+std::string missing_instructions() {
+  for (std::string_view feature : std::initializer_list<std::string_view> HALOCLINE_CPU_FEATURES)
+    if (!has(feature)) return std::string(feature);
+  return {};
+}
+}  // namespace
+
+int sve_register_bits() noexcept {
   const int answer = prctl(PR_SVE_GET_VL);
-  const bool same = answer >= 0 && (answer & PR_SVE_VL_LEN_MASK) * 8 == sve_bits;
-  return same ? std::string_view{} : std::string_view{"SVE at the compiled vector length"};
+  return answer >= 0 ? (answer & PR_SVE_VL_LEN_MASK) * 8 : 0;
+}
+
+std::string missing_cpu_feature() {
+  if (std::string missing = missing_instructions(); !missing.empty()) return missing;
+  const int bits = sve_register_bits();
+  if (sve_bits == 0 || bits == sve_bits) return {};
+  return "SVE registers of " + std::to_string(sve_bits) + " bits (it has " + std::to_string(bits) + ")";
+}
+
+std::string narrower_than_cpu() {
+  const int bits = sve_register_bits();
+  return narrower_sentence(compiled_isa(), sve_bits > 0 ? sve_bits : 128, "SVE", bits);
 }
 #else
-std::string_view missing_cpu_feature() noexcept { return {}; }
+namespace {
+std::string missing_instructions() { return {}; }
+}  // namespace
+std::string missing_cpu_feature() { return {}; }
+int sve_register_bits() noexcept { return 0; }
+std::string narrower_than_cpu() { return {}; }
 #endif
 
+std::string narrower_sentence(std::string_view isa, int compiled_bits, std::string_view cpu_isa, int cpu_bits) {
+  if (cpu_bits <= compiled_bits) return {};
+  return "this Halocline is compiled for " + std::string(isa) + ", registers of " + std::to_string(compiled_bits) +
+         " bits, and this CPU has " + std::to_string(cpu_bits) + " (" + std::string(cpu_isa) +
+         "): it computes right, but slowly; build it again here with -DHALOCLINE_ISA=native";
+}
+
 std::int64_t second_level_cache_bytes() noexcept {
+  if (const std::int64_t known = this_machine().second_level; known > 0) return known;
 #ifdef _SC_LEVEL2_CACHE_SIZE
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
 #endif
@@ -98,11 +160,15 @@ bool halves_wide_registers() noexcept {
 #endif
 }
 
-void check_cpu() {
-  const std::string_view missing = missing_cpu_feature();
+namespace {
+void refuse(const std::string& missing) {
   if (missing.empty()) return;
   throw InvalidArgument("this Halocline is compiled for " + std::string(compiled_isa()) + ", but this machine lacks " +
-                        std::string(missing) + "; build it again here, or with -DHALOCLINE_ISA=portable");
+                        missing + "; build it again here, or with -DHALOCLINE_ISA=portable");
 }
+}  // namespace
+
+void check_cpu() { refuse(missing_cpu_feature()); }
+void check_instructions() { refuse(missing_instructions()); }
 
 }  // namespace halocline::core

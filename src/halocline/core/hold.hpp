@@ -29,6 +29,15 @@ __attribute__((always_inline)) inline void hold(Pack<T, N>& p) {
   detail::hold_register(p.v);
 }
 
+/// Hides where an address comes from: addresses near it are then formed from the register that has it. Emits no
+/// instruction.
+template <class T>
+__attribute__((always_inline)) inline void hold_address([[maybe_unused]] T*& address) {
+#if defined(__x86_64__) || defined(__aarch64__)
+  asm("" : "+r"(address));
+#endif
+}
+
 /// Loads a number and holds it.
 template <class P>
 __attribute__((always_inline)) inline P load_held(const typename Lanes<P>::Scalar* from) {

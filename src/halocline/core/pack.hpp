@@ -20,6 +20,9 @@
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+#include <arm_sve.h>
+#endif
 
 namespace halocline::core {
 
@@ -69,7 +72,20 @@ __attribute__((always_inline)) inline void hold_register([[maybe_unused]] Vector
 #endif
   }
 #elif defined(__aarch64__)
+#if defined(__clang__) && defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+  // Clang takes a wide vector for an operand under its SVE type alone.
+  if constexpr (sizeof(Vector) == register_bytes && sizeof(v[0]) == 4) {
+    svfloat32_t r = (svfloat32_t)v;
+    asm("" : "+w"(r));
+    v = Vector(r);
+  } else if constexpr (sizeof(Vector) == register_bytes && sizeof(v[0]) == 8) {
+    svfloat64_t r = (svfloat64_t)v;
+    asm("" : "+w"(r));
+    v = Vector(r);
+  }
+#else
   if constexpr (sizeof(Vector) == 16 || sizeof(Vector) == register_bytes) asm("" : "+w"(v));
+#endif
 #endif
 }
 }  // namespace detail
@@ -259,6 +275,11 @@ struct LaneMoves<Pack<T, N>> {
 template <class T, int N>
 __attribute__((always_inline)) inline Pack<T, N> permute_or_zero(const Pack<T, N>& a, typename Pack<T, N>::Mask table,
                                                                  const LaneMask<T, N>& chosen) {
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+  // An index beyond the lanes, which chosen.raw = 0 makes of any other, gives zero.
+  if constexpr (sizeof(T) == 4 && N * 32 == __ARM_FEATURE_SVE_BITS)
+    return Pack<T, N>(typename Pack<T, N>::Vector(svtbl_f32(a.v, svreinterpret_u32_s32(table | ~chosen.raw))));
+#endif
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4 && N == 16)
     return Pack<T, N>(

@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "halocline/comm/exchange/halo_exchange.hpp"
-#include "halocline/comm/group/time_limit.hpp"
-
 namespace halocline::lattice {
 
 std::unique_ptr<comm::HaloExchange> open_halo(const Neighbours& neighbours, std::size_t site_bytes,
@@ -16,9 +13,7 @@ std::unique_ptr<comm::HaloExchange> open_halo(const Neighbours& neighbours, std:
     face_bytes[axis] = static_cast<std::size_t>(neighbours.face_sites(axis)) * site_bytes;
   if (std::ranges::all_of(face_bytes, [](std::size_t bytes) { return bytes == 0; })) return nullptr;
   const auto& geometry = neighbours.layout().geometry();
-  return std::make_unique<comm::HaloExchange>(
-      geometry.grid(), face_bytes, transport,
-      comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
+  return std::make_unique<comm::HaloExchange>(comm::solver_exchange(geometry.grid(), face_bytes, transport));
 }
 
 }  // namespace halocline::lattice

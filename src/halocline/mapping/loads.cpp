@@ -4,6 +4,7 @@
 
 #include "halocline/mapping/loads.hpp"
 
+#include "halocline/core/error.hpp"
 #include "halocline/mapping/detail/packing.hpp"
 #include "halocline/mapping/detail/walk.hpp"
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -196,6 +198,14 @@ Loads evaluate(const Network& network, const RankMap& map, const Messages& messa
   find_busiest_links(network, traffic, loads);
   find_node_types(network, map, traffic, loads);
   return loads;
+}
+
+std::vector<std::optional<SendItem>> face_items(const Network& network, const RankMap& map, std::int64_t place) {
+  check(map, network);
+  if (place < 0 || place >= map.ranks())
+    throw core::InvalidArgument("place " + std::to_string(place) + " of a map was asked for, which has places 0 to " +
+                                std::to_string(map.ranks() - 1));
+  return detail::face_items(network, map, place);
 }
 
 std::vector<Bytes> link_loads(const Network& network, const RankMap& map, const Messages& messages) {

@@ -11,6 +11,7 @@
 /// If + and - of a process axis take turns (Messages::directions 1), a link or an item counts the turn with more bytes.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,14 @@ struct Loads {
 /// Cost: all hops of all messages, and a packing for each different list of items. For the 158,976 nodes of Fugaku
 /// about a second for good maps, several for bad ones.
 Loads evaluate(const Network& network, const RankMap& map, const Messages& messages, Count count = Count::hops);
+
+/// The item to which the message of each face of one process belongs, by its interface in a table of owners.
+/// @param place  of the process on the grid, x fastest
+/// @return shape (2 process axes,): lower side of axis 0, upper side, lower side of axis 1, ...; an item's bytes are 0.
+///         A face of an axis of one process has no message, and no item
+/// @throws InvalidArgument  check() refuses the map, or it has no such place
+/// Cost: the coordinates of all nodes.
+std::vector<std::optional<SendItem>> face_items(const Network& network, const RankMap& map, std::int64_t place);
 
 /// Bytes on every link in one exchange, for plots; zeros for a fat tree.
 /// @return shape (nodes, axes, 2): load of the link that leaves a node upwards (0) or downwards (1) along an axis

@@ -185,6 +185,31 @@ TEST_CASE("schwarz: a wavefront through a domain gives the bits of pass after pa
   }
 }
 
+TEST_CASE("schwarz: how far ahead links are requested, asked for or tried out, changes no bit" *
+          doctest::skip(test::takes_samples)) {
+  // More than 2 MiB of links and blocks, so that there is something to try.
+  const RoughLattice lattice({16, 8, 8, 4}, 21);
+  const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
+  for (const char* inner : {"jacobi", "even-odd"}) {
+    auto parameters = schwarz_parameters({2, 1, 1, 1}, 1, 2, inner);
+    parameters.prefetch = 0;
+    Schwarz plain(gauge, every_term(), parameters);
+    CHECK(plain.prefetch() == 0);
+    const Vector expected = test::run(plain, Operation::preconditioned, lattice.psi);
+    for (int prefetch : {1, 3, 64, -1}) {
+      parameters.prefetch = prefetch;
+      Schwarz ahead(gauge, every_term(), parameters);
+      CHECK((prefetch < 0 ? ahead.prefetch() >= 0 && ahead.prefetch() <= 4 : ahead.prefetch() == prefetch));
+      CHECK(test::run(ahead, Operation::preconditioned, lattice.psi) == expected);
+    }
+  }
+  auto wrong = schwarz_parameters({2, 1, 1, 1});
+  wrong.prefetch = 65;
+  CHECK_THROWS_WITH_AS(wrong.validate(),
+                       "a prefetch of 65 tiles was asked for; give 0 to 64, or -1 to have it tried out",
+                       core::InvalidArgument);
+}
+
 TEST_CASE("schwarz: numbers of 16 bits give the formula to 16 bits") {
   const RoughLattice lattice(sampled<Box>({32, 6, 4, 3}, {16, 4, 2, 1}), 11);
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));

@@ -2,12 +2,14 @@
 //
 // The stencil over many processes: every division of space gives what one process gives.
 
+#include "halocline/comm/group/solver_communication.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "tddft/base/skew_grids.hpp"
 #include "tddft/stencil/cases.hpp"
 
 #include <doctest/doctest.h>
+#include <omp.h>
 #include <string>
 
 namespace halocline::tddft {
@@ -102,6 +104,25 @@ void check_division(const Whole& whole, const std::array<int, 3>& space, const s
   Values gradient(3 * block_doubles);
   slopes_of(stencil, box.extent, gradient.data(), in.data());
   CHECK(difference(gradient.span(), part_of_blocks(whole.gradient, whole.grid, box, doubles_per_point).span()) < 1e-13);
+}
+
+TEST_CASE("stencil: one buffer or two, one poster or all give what one process gives, by periodic and open ends") {
+  const comm::Communicator world = comm::world();
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(3);
+  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
+    const Whole whole({{17, 9, 34}, {0.5, 0.6, 0.4}, boundary});
+    const auto all = divisions(world.size(), whole.grid);
+    for (const int buffers : {1, 2})
+      for (const bool posting : {false, true}) {
+        CAPTURE(buffers);
+        CAPTURE(posting);
+        comm::set_solver_communication(world, {.buffers = buffers, .posting_by_all = posting});
+        check_division(whole, all.front(), "");
+      }
+  }
+  comm::set_solver_communication(world, {});
+  omp_set_num_threads(threads);
 }
 
 TEST_CASE("stencil: every division of space gives what one process gives") {

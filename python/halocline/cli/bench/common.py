@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -119,6 +119,9 @@ class Bench:
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the times; .png, .svg or .pdf.")] = None
     console: Console = dataclasses.field(default_factory=Console)
+    on_gpus: ClassVar[bool] = False
+    energy_line: ClassVar[str] = ""
+    """Who counts the energy of the cases, or why nobody does; the objects have their own."""
 
     def run(self, cases: list[Case]) -> list[Any]:
         """Measures the cases, and reports them."""
@@ -129,13 +132,35 @@ class Bench:
     def measure(self, cases: list[Case]) -> list[Any]:
         """Runs the cases one after another and announces each; a case gives one result or several."""
         results: list[Any] = []
-        with alone(self.lock_timeout), self.console.stage("benchmark", len(cases)) as advance:
+        with alone(self.lock_timeout), self.counted(), self.console.stage("benchmark", len(cases)) as advance:
             for i, (name, case) in enumerate(cases):
                 advance(i, name)
                 found = case()
                 results += found if isinstance(found, list) else [found]
             advance(len(cases), f"{len(cases)} cases")
+        for result in results:
+            with_energy(result)
         return results
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """The cases measured meanwhile count their energy, if the machine has a counter that can be read."""
+        from halocline import _halocline
+        from halocline.bench import clock
+        from halocline.comm import world
+        from halocline.energy import Meter
+
+        meter = Meter(world(), self.on_gpus)
+        used = meter.used()
+        self.energy_line = f"by {used.sources}" if used.joules is not None else f"no readable counter: {used.reason}"
+        clock.energy_counter = meter.joules if used.joules is not None else None
+        _halocline.bench.set_energy_counter(clock.energy_counter)
+        try:
+            yield
+        finally:
+            clock.energy_counter = None
+            _halocline.bench.set_energy_counter(None)
+            meter.stop()
 
     def report(self, results: list[Any]) -> None:
         """Shows the results as a table for each kind, the skipped cases and the machine, and writes the requested
@@ -151,6 +176,8 @@ class Bench:
         for sentence in table.skipped(results):
             console.line(sentence)
         shown = table.measured(results)
+        if shown and self.energy_line:
+            console.line(f"energy: {self.energy_line}")
         if shown:
             said = table.ceiling_text(shown[-1])
             if said:
@@ -165,6 +192,17 @@ class Bench:
             from halocline.bench import plots
 
             plots.draw(self.plot, results)
+
+
+def with_energy(result: dict[str, Any]) -> None:
+    """Completes the key `energy` of a result: nulls where it was not counted, and joules an iteration of solvers."""
+    if "skipped" in result:
+        return
+    energy = result.setdefault("energy", {"joules_a_run": None, "watts": None, "gflops_per_watt": None})
+    iterations = result.get("result", {}).get("iterations")
+    if result["bench"] == "solver":  # an execution is a whole solve
+        each = energy["joules_a_run"]
+        energy["joules_an_iteration"] = each / iterations if each is not None and iterations else None
 
 
 def command(app: typer.Typer, function: Callable[..., None], seconds: float, plot: bool = False) -> None:

@@ -60,6 +60,9 @@ def jacobi2d(
         bool, typer.Option("--untouched", help="Neither write nor read the part that is not needed.")
     ] = False,
     mass_squared: Annotated[float, typer.Option(help="m^2 of the operator.")] = 1.0,
+    interfaces: Annotated[
+        str, typer.Option(metavar="N,N,N,N", help="utofu: network interface of the faces -x, +x, -y, +y.")
+    ] = "",
     transport: Transports = ["all"],  # noqa: B006 - typer copies it
     buffers: Buffers = "1,2",
 ) -> None:
@@ -68,10 +71,13 @@ def jacobi2d(
 
     (sites,) = volumes([local], 2, "60x60")
     ways = carriers(transport, buffers)
+    taken = counts("--interfaces", interfaces, "0,1,2,3", at_least=0) if interfaces else []
+    if len(taken) not in (0, 4):
+        raise InvalidArgument(f"--interfaces {interfaces}: give four numbers, for the faces -x, +x, -y, +y.")
     cases = []
     for s in counts("--inflation", inflation, "1,16,256"):
         case = later(
-            library.jacobi2d, sites, grid or (), s, not untouched, mass_squared, ways, seconds=bench.seconds
+            library.jacobi2d, sites, grid or (), s, not untouched, mass_squared, ways, taken, seconds=bench.seconds
         )  # fmt: skip
         cases.append((f"inflation {s}", case))
     bench.run(cases)
@@ -161,25 +167,36 @@ def _stress(bench: Bench, ways: list[tuple[str, int]], options: dict[str, Any]) 
 
 def allreduce(
     bench: Bench,
-    elements: Annotated[str, typer.Option(metavar="N[,N...]", help="Doubles in a sum, 1 to 32.")] = "1,2,3,4,8,16,32",
+    elements: Annotated[str, typer.Option(metavar="N[,N...]", help="Numbers in a sum, 0 to 32.")] = (
+        "0,1,2,3,4,8,15,16,32"
+    ),
     method: Annotated[
-        str, typer.Option(help="shared_memory, messages (the fast path off), mpi, some by commas, or all.")
+        str,
+        typer.Option(help="shared_memory, messages (the fast path off), mpi, mpi-split, auto, some by commas, or all."),
     ] = "all",
+    precision: Annotated[str, typer.Option(help="double, float or both by a comma.")] = "double",
+    barrier: Annotated[str, typer.Option(help="A barrier before every sum: no, yes or both by a comma.")] = "no",
 ) -> None:
-    """Sums of a few doubles over all processes, beside MPI_Allreduce."""
+    """Sums of a few numbers over all processes, beside MPI_Allreduce."""
     from halocline import bench as library
 
     methods = chosen("--method", method, library.REDUCTIONS)
 
-    def case(n: int, m: str) -> dict[str, Any]:
+    def case(n: int, m: str, p: str, b: str) -> dict[str, Any]:
         try:
-            return library.allreduce(n, m, seconds=bench.seconds)
+            return library.allreduce(n, m, p, b == "yes", seconds=bench.seconds)
         except InvalidArgument as refused:  # on every rank
-            if method != "all" or m != "mpi":
+            if method != "all" or not m.startswith("mpi"):
                 raise
             return {"bench": "allreduce", "case": {"elements": n, "method": m}, "skipped": str(refused)}
 
-    cases = [(f"{n} doubles, {m}", later(case, n, m)) for n in counts("--elements", elements, "1,3") for m in methods]
+    cases = [
+        (f"{n} numbers in {p}, {m}, {'a' if b == 'yes' else 'no'} barrier", later(case, n, m, p, b))
+        for p in chosen("--precision", precision, library.PRECISIONS)
+        for b in chosen("--barrier", barrier, ("no", "yes"))
+        for n in counts("--elements", elements, "1,3", at_least=0)
+        for m in methods
+    ]
     bench.run(cases)
 
 

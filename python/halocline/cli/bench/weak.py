@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline bench weak --simulate`: iterations of a solver at sizes that this machine does not have."""
+"""`halocline bench weak`: iterations of the domain solver as one point of a weak scaling, measured on the processes of
+the job, or with --simulate at sizes that this machine does not have."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halocline.cli.bench import machines
+from halocline.cli.bench import machines, weak_measured
 from halocline.cli.bench.common import chosen, counts
 from halocline.cli.common import Json
 from halocline.cli.console import Console, write_json
@@ -30,10 +31,16 @@ def weak(
     messages: maps.MessagesName = "qcd",
     local: maps.LocalSites = "32x6x4x3",
     orbitals: maps.Orbitals = 1,
-    transport: Annotated[str, typer.Option("--transport", help="mpi_persistent, mpi_rma, or both by a comma.")] = (
-        "mpi_persistent"
-    ),
-    iterations: Annotated[int, typer.Option(help="Iterations to simulate.")] = 1,
+    transport: Annotated[
+        str | None,
+        typer.Option(
+            "--transport",
+            help="Measured: a name; the usual one when absent. Simulated: mpi_persistent, mpi_rma, or both by a comma.",
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, help="Iterations; 500 measured or 1 simulated when absent.")
+    ] = None,
     exchanges: Annotated[int | None, typer.Option(help="Exchanges an iteration; 20 as the domain solver has.")] = None,
     sums: Annotated[
         str | None, typer.Option(metavar="N[,N...]|none", help="Doubles of each sum of an iteration; 1,2,3,3.")
@@ -45,18 +52,44 @@ def weak(
         ),
     ] = None,
     posting: machines.Posting = None,
+    nodes: Annotated[
+        str, typer.Option(help="Measured: where processes stand: fujitsu, slurm, launch, a file of hosts, or auto.")
+    ] = "auto",
+    interfaces: Annotated[str | None, typer.Option(metavar="FILE", help="Measured: interfaces.txt of the map.")] = None,
+    collect: Annotated[
+        list[Path],
+        typer.Option("--collect", metavar="FILE.json", help="Files of earlier measurements, as one table."),
+    ] = [],  # noqa: B006 - typer copies it
     json: Json = None,
 ) -> None:
-    """Iterations of a solver on a simulated network, the exchanges and sums by the library's own code."""
+    """Iterations of the domain solver, one point of a weak scaling: measured on the processes of this job, or with
+    --simulate on a simulated network, the exchanges and sums by the library's own code."""
     from halocline.bench import simulate as simulator
 
     if not simulate:
+        of_simulation = {
+            "--shape": shape, "--wrap": wrap, "--grid": grid, "--per-node": per_node, "--rings": rings,
+            "--natural": natural, "--exchanges": exchanges, "--sums": sums, "--computation": computation,
+            "--posting": posting,
+        }  # fmt: skip
+        given = [name for name, value in of_simulation.items() if value not in (None, False, [])]
+        given += [] if network == "tofu-d" else ["--network"]
+        given += [] if messages == "qcd" else ["--messages"]
+        if given:
+            raise InvalidArgument(f"{given[0]} describes a simulation; leave it out, or give --simulate.")
+        if collect:
+            return weak_measured.collect(Console(), collect, json)
+        asked = weak_measured.Asked(
+            file, nodes, interfaces, local or "32x6x4x3", transport or "", 500 if iterations is None else iterations
+        )
+        return weak_measured.measure(Console(), asked, json)
+    if nodes != "auto" or interfaces is not None or collect:
         raise InvalidArgument(
-            "bench weak was asked for without --simulate: give it, or run mpirun -n N halocline bench qcdjdd on "
-            "processes that you have."
+            "--nodes, --interfaces and --collect belong to measurements; leave them out, or leave --simulate out."
         )
     machines.require_simulator()
-    transports = chosen("--transport", transport, simulator.TRANSPORTS)
+    iterations = 1 if iterations is None else iterations
+    transports = chosen("--transport", transport or "mpi_persistent", simulator.TRANSPORTS)
     sent = None if file is not None else maps.messages_of(messages, local, orbitals=orbitals)
     machine, sent, placed = machines.problem(file, network, shape, wrap, grid, per_node, rings, natural, sent)
     iteration = _iteration(exchanges, sums, computation, posting, local)

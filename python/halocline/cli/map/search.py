@@ -46,7 +46,18 @@ def search(
         ),
     ] = [],  # noqa: B006 - typer reads the default
     hosts: common.Hosts = None,
-    cores_per_rank: Annotated[int, typer.Option(min=1, max=4096, help="openmpi: cores that bind a process.")] = 1,
+    cores_per_rank: Annotated[
+        int, typer.Option(min=1, max=4096, help="openmpi and scripts: cores that bind a process.")
+    ] = 1,
+    script: Annotated[
+        list[str],
+        typer.Option(metavar="NAME[,NAME]", help="Batch scripts too: slurm, pjm (Fugaku); with --output."),
+    ] = [],  # noqa: B006 - typer reads the default
+    command: Annotated[
+        str | None,
+        typer.Option(help="What a script runs; the measurement of bench weak when absent."),
+    ] = None,
+    minutes: Annotated[int, typer.Option(min=1, max=100000, help="Time limit of a script.")] = 10,
     plots: Annotated[bool, typer.Option(help="Draw the pictures of --output.")] = True,
     json: Json = None,
 ) -> None:
@@ -55,7 +66,7 @@ def search(
     halocline map search --network tofu-d --shape 4x6x18 --grid 6x12x6x4 --per-node 1x2x2x1 --local 32x6x4x3
     """
     from halocline import mapping
-    from halocline.mapping import formats, report
+    from halocline.mapping import formats, job_script, report
 
     console = Console()
     machine = common.network_of(network, shape, wrap, interfaces)
@@ -68,6 +79,7 @@ def search(
     if wanted and output is None:
         raise InvalidArgument(f"--format {','.join(wanted)}: give the folder to write to by --output.")
     names = common.host_names(hosts, machine)
+    scripts = _scripts(split(script), output, machine, command)
     _make_folder(output)
 
     result = _searched(console, machine, dims, inner, sent, counted, seconds)
@@ -80,13 +92,44 @@ def search(
     values["axes"] = report.axes_of(order, result.rings)
     values["natural_order"] = report.loads_of(natural_loads, machine)
     if output is not None and speaks():
-        values["files"] = _write(output, order, result, natural, natural_loads, wanted, names, cores_per_rank, plots)
+        nodes = len(set(order.map.node.tolist()))
+        jobs = {
+            job_script.FILES[system]: job_script.job_script(
+                order,
+                system,
+                command or job_script.weak_command(system, nodes, local or "32x6x4x3"),
+                cores_per_rank,
+                minutes,
+            )
+            for system in scripts
+        }
+        values["files"] = _write(
+            output, order, result, natural, natural_loads, wanted, names, cores_per_rank, plots, jobs
+        )
         for name in values["files"]:
             console.line(f"written     {output / name}")
     common.write_numbers(json, values, report.ranks_of(order) if json is not None else None)
     if console.stop_requested():
         kept = f"is in {output}" if output is not None else "is above; --output keeps it"
         raise Interrupted(f"stopped at a gap of {100 * result.gap:.3g} %; the best map so far {kept}.")
+
+
+def _scripts(systems: list[str], output: Path | None, machine: Any, command: str | None) -> list[str]:
+    """The batch systems of --script, after the checks that need no map. Raises InvalidArgument."""
+    from halocline.mapping import job_script
+
+    for system in systems:
+        if system not in job_script.SCRIPTS:
+            raise InvalidArgument(f"--script {system}: give some of {', '.join(job_script.SCRIPTS)}.")
+        if system == "pjm":
+            job_script.job_shape(machine)
+    if systems and output is None:
+        raise InvalidArgument(f"--script {','.join(systems)}: give the folder to write to by --output.")
+    if command is not None:
+        if not systems:
+            raise InvalidArgument("--command is what a batch script runs; give --script too.")
+        job_script.check_command(command)
+    return systems
 
 
 def _make_folder(output: Path | None) -> None:
@@ -127,7 +170,7 @@ def _say(console: Console, order: Any, result: Any, natural_loads: Any) -> None:
 
 def _write(
     folder: Path, order: Any, result: Any, natural: Any, natural_loads: Any, wanted: list[str],
-    names: list[str] | None, cores: int, plots: bool,
+    names: list[str] | None, cores: int, plots: bool, jobs: dict[str, str],
 ) -> list[str]:  # fmt: skip
     """Writes the files of --output; returns their names."""
     from halocline.files import write_file
@@ -139,6 +182,7 @@ def _write(
     texts["interfaces.txt"] = interface_table.interface_table_text(result.loads, order.network, axes)
     for name in wanted:
         texts[formats.FORMATS[name].file] = formats.write_map(order.map, order.network, name, names, cores)
+    texts |= jobs
     for name, text in texts.items():
         write_file(folder / name, text)
     pictures = []

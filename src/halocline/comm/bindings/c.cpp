@@ -153,7 +153,7 @@ void halocline_abort_all(int status) { comm::abort_all(status); }
 
 int halocline_world(halocline_communicator** group) {
   return created(group, __func__, "group", [] {
-    core::check_cpu();
+    core::check_instructions();
     return halocline_communicator{comm::world()};
   });
 }
@@ -167,7 +167,7 @@ int halocline_self(halocline_communicator** group) {
 
 int halocline_from_fortran_handle(int handle, halocline_communicator** group) {
   return created(group, __func__, "group", [&] {
-    core::check_cpu();
+    core::check_instructions();
     return halocline_communicator{comm::from_fortran_handle(handle)};
   });
 }

@@ -66,13 +66,16 @@ void check_neighbours_agree(const ProcessGrid& grid, std::span<const std::uint64
 /// The options that must be the same on every rank, as text.
 std::string agreed(const Transport& transport, const HaloOptions& options) {
   return fmt::format("transport {}, {} buffers{}{}", transport.name(), static_cast<int>(options.buffering),
-                     options.checksum ? ", checksum" : "", options.threads ? ", threads" : "");
+                     options.checksum ? ", checksum" : "",
+                     options.threads                    ? ", threads"
+                     : options.threads_where_concurrent ? ", threads where concurrent"
+                                                        : "");
 }
 
 std::unique_ptr<Transport> transport_named(const ProcessGrid& grid, std::span<const std::size_t> face_bytes,
                                            std::string_view name, const HaloOptions& options) {
-  if (name == "auto") return make_transport(choose_transport(grid, face_bytes, options).name, grid);
-  return make_transport(name, grid);
+  if (name == "auto") return make_transport(choose_transport(grid, face_bytes, options).name, grid, options.transport);
+  return make_transport(name, grid, options.transport);
 }
 
 }  // namespace
@@ -173,7 +176,8 @@ HaloExchange::HaloExchange(const ProcessGrid& grid, std::span<const std::size_t>
     throw core::InvalidArgument(fmt::format("halo exchange: transport {} serves exchanges of two buffers, and one was "
                                             "asked for; ask for two, or choose another transport",
                                             s.transport->name()));
-  s.takes_turns = options.threads && !s.transport->concurrent();
+  if (options.threads_where_concurrent && s.transport->concurrent()) s.options.threads = true;
+  s.takes_turns = s.options.threads && !s.transport->concurrent();
   s.links.resize(bytes_.size());
 }
 
@@ -241,9 +245,16 @@ bool HaloExchange::active(Face face) const { return bytes(checked_index(face)) >
 
 std::uint64_t HaloExchange::steps(Face face) const { return state_->link(checked_index(face)).posted; }
 
+std::uint64_t HaloExchange::bytes_posted() const {
+  std::uint64_t sum = 0;
+  for (int face = 0; face < state_->faces(); ++face) sum += state_->link(face).posted * bytes(face);
+  return sum;
+}
+
 const ProcessGrid& HaloExchange::grid() const noexcept { return state_->grid; }
 const Transport& HaloExchange::transport() const noexcept { return *state_->transport; }
 const HaloOptions& HaloExchange::options() const noexcept { return state_->options; }
+bool HaloExchange::concurrent() const noexcept { return state_->options.threads && state_->transport->concurrent(); }
 double HaloExchange::time_limit() const noexcept { return state_->options.time_limit; }
 
 void HaloExchange::set_time_limit(double seconds) {

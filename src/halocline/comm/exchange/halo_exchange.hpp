@@ -53,9 +53,13 @@ enum class Buffering { one = 1, two = 2 };
 /// Options of an exchange, the same on every rank.
 struct HaloOptions {
   Buffering buffering = Buffering::two;
-  bool checksum = false;      ///< every message carries a 64-bit checksum, verified by wait()
-  bool threads = false;       ///< several threads will post or wait at once
-  double time_limit = 300.0;  ///< [s] see HaloExchange::set_time_limit
+  bool checksum = false;  ///< every message carries a 64-bit checksum, verified by wait()
+  bool threads = false;   ///< several threads will post or wait at once
+  /// As `threads` where the transport is concurrent. Elsewhere only one thread may call; concurrent() tells which
+  /// holds.
+  bool threads_where_concurrent = false;
+  double time_limit = 300.0;     ///< [s] see HaloExchange::set_time_limit
+  TransportOptions transport{};  ///< for a transport that is given by its name; may differ between ranks
 };
 
 /// Moves one message per face and step. Knows bytes; knows nothing of fields.
@@ -150,6 +154,13 @@ public:
   /// How long a wait lasts before it throws an error. @param seconds  positive; HaloOptions::time_limit at first
   void set_time_limit(double seconds);
   double time_limit() const noexcept;
+
+  /// True when several threads may post and wait at the same moment: they were asked for, and the transport is
+  /// concurrent.
+  bool concurrent() const noexcept;
+
+  /// Bytes of all messages posted so far, if all had the present sizes; without checksums and flags.
+  std::uint64_t bytes_posted() const;
 
   /// Steps posted through this face so far, including the steps of exchanges that share the buffers.
   std::uint64_t steps(Face face) const;

@@ -62,7 +62,7 @@ TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::s
     if (trial.problem.empty()) {
       // A transport may look usable and fail when it is opened, on some ranks or on all.
       try {
-        HaloExchange exchange(grid, face_bytes, make_transport(kind.name, grid), options);
+        HaloExchange exchange(grid, face_bytes, make_transport(kind.name, grid, options.transport), options);
         trial.seconds = seconds_a_step(exchange, seconds);
         exchange.close();
       } catch (const core::Error& error) {

@@ -9,6 +9,8 @@
 /// Polling needs three more things: memory shared inside a node, a clock, and a way to be idle. The group of a
 /// simulation (simulation.hpp) has a clock of its own, and is idle by letting another rank run.
 
+#include "halocline/comm/group/solver_communication.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -33,6 +35,25 @@ public:
   virtual bool test() = 0;
   /// Gives the communication up, because the other ranks may never come: the destructor then does not wait. Both
   /// spans may still be read and written at any time until the process ends, so their owner must never free them.
+  virtual void abandon() noexcept = 0;
+};
+
+/// Sums by the library below, in an order of its own choice. MPI promises that all ranks receive identical results. A
+/// machine with a barrier or a reduction network may add in hardware here. One sum at a time; all members but test and
+/// abandon are collective.
+class LibrarySum {
+public:
+  LibrarySum() = default;
+  LibrarySum(const LibrarySum&) = delete;
+  LibrarySum& operator=(const LibrarySum&) = delete;
+  virtual ~LibrarySum() = default;
+  /// Replaces the values by their sums. Blocks inside the library, for as long as that takes.
+  virtual void sum(std::span<double> values) = 0;
+  /// The same in steps. begin() copies the values; once test() is true, result() has the sums.
+  virtual void begin(std::span<const double> values) = 0;
+  virtual bool test() = 0;
+  virtual std::span<const double> result() const noexcept = 0;
+  /// Leaves a sum under way to the library, which may still write its buffers. Only destruction is allowed afterwards.
   virtual void abandon() noexcept = 0;
 };
 
@@ -95,6 +116,10 @@ public:
   /// @throws core::Error  when the ranks are not on one node, or there is not enough memory; on every rank
   virtual std::unique_ptr<SharedSegment> share(std::size_t bytes) = 0;
 
+  /// Sums by the library below; nullptr for a group that stands on none. Collective.
+  /// @param longest  values in one sum
+  virtual std::unique_ptr<LibrarySum> library_sum(std::size_t /*longest*/) { return nullptr; }
+
   /// How often to poll before idle(): many times when every rank of the node has a core of its own, else few times.
   virtual int spins() const noexcept = 0;
   /// Yields the core.
@@ -116,6 +141,7 @@ public:
 
   /// Shared with the group that this one was split off from, and with all groups split off this one.
   const std::shared_ptr<SolveLimit>& solve_limit() const noexcept { return solve_limit_; }
+  const std::shared_ptr<SolverCommunication>& solver_communication() const noexcept { return solver_communication_; }
 
   /// Messages of a rank to itself wait here, by tag, so that sending before receiving never blocks.
   std::map<int, std::deque<std::vector<std::byte>>>& mailbox() noexcept { return mailbox_; }
@@ -128,11 +154,13 @@ protected:
 private:
   std::shared_ptr<Backend> in_family(std::shared_ptr<Backend> part) const noexcept {
     part->solve_limit_ = solve_limit_;
+    part->solver_communication_ = solver_communication_;
     return part;
   }
 
   std::map<int, std::deque<std::vector<std::byte>>> mailbox_;
   std::shared_ptr<SolveLimit> solve_limit_ = std::make_shared<SolveLimit>();
+  std::shared_ptr<SolverCommunication> solver_communication_ = std::make_shared<SolverCommunication>();
 };
 
 /// The group of this process alone.

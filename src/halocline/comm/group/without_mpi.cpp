@@ -2,6 +2,7 @@
 /// @file
 /// The functions of comm/mpi, for a build without MPI.
 
+#include "halocline/comm/group/job_coordinates.hpp"
 #include "halocline/comm/group/swap.hpp"
 #include "halocline/comm/group/time_limit.hpp"
 #include "halocline/comm/group/world.hpp"
@@ -34,6 +35,12 @@ Communicator from_fortran_handle(int) {
 bool gave_up_waiting() noexcept { return false; }
 
 void abort_all(int status) { std::_Exit(status); }
+
+std::array<int, 6> tofu_coordinates(const Communicator&) {
+  throw core::InvalidArgument(
+      "coordinates on the Tofu interconnect were asked for, but this Halocline is built without MPI; rebuild with "
+      "HALOCLINE_MPI=ON");
+}
 
 std::string device_memory_unavailable_reason() { return "this build has no MPI"; }
 

@@ -14,6 +14,7 @@ namespace halocline::comm {
 /// stalled rank does not come to its end within 5 s, because ending MPI would wait for that rank for ever. If the
 /// program itself started MPI, it keeps control of the thread level and of the end.
 /// @throws core::Error  when MPI cannot be started, or has already ended
+/// @throws InvalidArgument  in a build for SVE, on every rank, for registers of unlike lengths (vector_length.hpp)
 /// Collective: the first call; later ones return the same group.
 Communicator world();
 

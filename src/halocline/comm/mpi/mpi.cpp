@@ -10,6 +10,7 @@
 
 #include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/group/vector_length.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
@@ -24,6 +25,7 @@
 #include "halocline/comm/group/shared_segment.hpp"
 #include "halocline/comm/group/text.hpp"
 #include "halocline/comm/mpi/end.hpp"
+#include "halocline/comm/mpi/library_sum.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -239,6 +241,10 @@ public:
     if (processes_.empty()) meet(MPI_COMM_NULL);
     return detail::map_shared_memory(Communicator(std::shared_ptr<detail::Backend>(std::shared_ptr<void>(), this)),
                                      bytes);
+  }
+
+  std::unique_ptr<detail::LibrarySum> library_sum(std::size_t longest) override {
+    return detail::make_mpi_sum(comm_, longest);
   }
 
   int spins() const noexcept override { return spins_; }
@@ -492,7 +498,9 @@ Communicator from_mpi(MPI_Comm mpi) {
   if (code != MPI_SUCCESS) throw core::InvalidArgument("a handle was given that is no MPI communicator");
   if (between_groups != 0)
     throw core::InvalidArgument("an inter-communicator was given, expected one of a single group");
-  return Communicator(duplicate(mpi));
+  Communicator group(duplicate(mpi));
+  check_vector_lengths(group);
+  return group;
 }
 
 MPI_Comm mpi_comm(const Communicator& group) noexcept {
@@ -532,6 +540,7 @@ Communicator world() {
     start_mpi();
     const std::shared_ptr<MpiBackend> world = duplicate(MPI_COMM_WORLD);
     detail::note_processes(world->processes());
+    check_vector_lengths(Communicator(world));
     return world;
   }();
   return Communicator(all);

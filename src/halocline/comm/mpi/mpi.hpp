@@ -17,12 +17,16 @@
 #include "halocline/comm/group/communicator.hpp"
 
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>  // persistent collectives before MPI 4; Fujitsu's topology and persistent requests
+#endif
 
 namespace halocline::comm {
 
 /// A group on a duplicate of `mpi`, so that its messages cannot meet messages of other code. The duplicate returns
 /// errors instead of aborting; they become a core::Error.
-/// @throws InvalidArgument  for MPI_COMM_NULL, an inter-communicator, or before MPI has started
+/// @throws InvalidArgument  for MPI_COMM_NULL, an inter-communicator, before MPI has started, or on every rank for
+///                          SVE registers of unlike lengths (vector_length.hpp)
 /// Collective: yes, over `mpi`.
 Communicator from_mpi(MPI_Comm mpi);
 

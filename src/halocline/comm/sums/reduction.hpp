@@ -25,6 +25,11 @@
 /// publishes the sums in a slot of its own, for which the other ranks wait. Between nodes these lowest ranks use
 /// messages (detail/message_sum.hpp). docs/design/0006-small-reductions.md has the alternatives.
 ///
+/// These ways are called `ordered`. A machine whose MPI adds in hardware (the Tofu barrier, SHARP) may be faster by
+/// MPI_Allreduce, which adds in an order of its own choice: the way `mpi`, and `mpi_split` for hardware that takes few
+/// values at once. All ranks still hold the same bits, because MPI promises so, but another number of processes or
+/// another placement may give others. `automatic` takes the fastest of a short trial (sum_choice.hpp).
+///
 /// More than eight values stand behind the slots, in memory that is as long as `ReductionOptions::longest` asks for.
 /// The slot then holds their number, and its label says that they are complete. The order of additions is the same, so
 /// a long sum has the bits of many short ones, and takes the time of one.
@@ -36,8 +41,21 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace halocline::comm {
+
+/// Who adds.
+enum class SumWay {
+  ordered,    ///< shared memory and messages, in a fixed order
+  mpi,        ///< MPI_Allreduce, in an order of MPI's choice
+  mpi_split,  ///< the same for `ReductionOptions::piece` values at a time
+  automatic   ///< the fastest of a trial, for short and for long sums
+};
+/// "ordered", "mpi", "mpi-split", "auto".
+std::string_view name(SumWay way) noexcept;
+/// @throws InvalidArgument  for another name
+SumWay sum_way_named(std::string_view name);
 
 /// Options of a reduction, the same on every rank.
 struct ReductionOptions {
@@ -45,18 +63,24 @@ struct ReductionOptions {
   int gather_above = 16;      ///< up to so many ranks of one node, every rank reads the values of all
   double time_limit = 300.0;  ///< [s] see Reduction::set_time_limit
   std::size_t longest = 8;    ///< doubles in one sum, at least 8
+  SumWay way = SumWay::ordered;
+  std::size_t piece = 3;  ///< values in a piece of `mpi_split`: as many as the Tofu barrier adds at once
 };
 
-/// One sum at a time; move-only. The constructor, sum, sums, begin and wait are collective.
+/// One sum at a time; move-only. A group of one rank has nothing to add, and its way is `ordered` whatever the options
+/// say.
+/// The constructor, sum, sums, begin and wait are collective.
 ///
 /// When a rank is missing, a wait throws a core::Error. It names this rank, the number of the sum (counted from 1)
 /// and the missing rank; every later use is refused with a core::Error. The other ranks that wait for the missing one
-/// fail as well, by their own time limits at the latest.
+/// fail as well, by their own time limits at the latest. The way `mpi` keeps time limits in sums by steps only: a
+/// blocking sum waits inside MPI, until MPI ends the job or the missing rank comes.
 class Reduction {
 public:
   static constexpr std::size_t most = 8;  ///< doubles in one sum that take the short way
 
-  /// @throws InvalidArgument  options that are out of range or differ between ranks; on every rank
+  /// @throws InvalidArgument  options that are out of range or differ between ranks, and the ways of MPI for a group
+  ///                          that does not stand on MPI; on every rank
   /// Collective: yes.  Cost: 4 KiB and 32 `longest` bytes of shared memory a rank. Where memory cannot be shared, the
   /// reduction uses messages.
   explicit Reduction(Communicator group, const ReductionOptions& options = {});
@@ -111,6 +135,8 @@ public:
   /// switched off or cannot be had.
   bool shared_memory() const noexcept;
   int nodes() const noexcept;  ///< nodes of the group; without shared memory every rank counts as one
+  /// The way of a blocking sum of so many values; never `automatic`.
+  SumWay way(std::size_t values) const noexcept;
 
 private:
   struct State;

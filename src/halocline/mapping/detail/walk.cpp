@@ -115,6 +115,31 @@ void add_larger(std::vector<Bytes>& sum, const std::vector<Bytes>& a, const std:
 
 }  // namespace
 
+std::vector<std::optional<SendItem>> face_items(const Network& network, const RankMap& map, std::int64_t place) {
+  std::vector<std::optional<SendItem>> items;
+  const Roads roads(network);
+  std::int64_t stride = 1;
+  for (std::size_t q = 0; q < map.grid.size(); ++q) {
+    const std::int64_t length = map.grid[q], at = place / stride % length;
+    for (const int direction : {-1, 1}) {
+      auto& item = items.emplace_back();
+      if (length == 1) continue;
+      const std::int64_t next = (at + direction + length) % length;
+      const std::int64_t from = map.node[static_cast<std::size_t>(place)];
+      const std::int64_t to = map.node[static_cast<std::size_t>(place + (next - at) * stride)];
+      item = SendItem{static_cast<int>(q), direction, from == to, 0};
+      if (from == to || network.full_bisection) continue;
+      bool first = true;
+      roads.go(from, to, [&](std::int64_t, std::size_t axis, bool down) {
+        if (first) item = SendItem{static_cast<int>(axis), down ? -1 : 1, false, 0};
+        first = false;
+      });
+    }
+    stride *= length;
+  }
+  return items;
+}
+
 Traffic walk(const Network& network, const RankMap& map, const Messages& messages, Count count) {
   Traffic total = nothing(network, map);
   const Roads roads(network);

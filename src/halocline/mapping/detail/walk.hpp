@@ -4,6 +4,7 @@
 /// Sends every message of one exchange hop by hop over a network.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "halocline/mapping/loads.hpp"
@@ -22,5 +23,8 @@ struct Traffic {
 
 /// @param map  must pass check(); the messages must have the same axes
 Traffic walk(const Network& network, const RankMap& map, const Messages& messages, Count count);
+
+/// See mapping::face_items. @param map  must pass check()
+std::vector<std::optional<SendItem>> face_items(const Network& network, const RankMap& map, std::int64_t place);
 
 }  // namespace halocline::mapping::detail

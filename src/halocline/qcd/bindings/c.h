@@ -62,6 +62,18 @@ int halocline_lattice_geometry(const halocline_lattice* lattice, int64_t* extent
 /// How long a process waits for another one during a solve [s]; 300 at first.
 int halocline_lattice_set_time_limit(const halocline_lattice* lattice, double seconds);
 
+/// How solvers that are made from now on exchange halos and add. Holds for all lattices on groups of one family: those
+/// that were made from one communicator or split off it. Results depend on `sums` alone.
+/// @param transport         as for halocline_exchange_create; NULL or "": the usual choice
+/// @param buffers           of each direction of a link: 2, or 1 for comparison
+/// @param all_threads_post  not 0: every thread posts messages where the transport allows it; 0: one thread
+/// @param sums              NULL or "ordered": the same bits in every placement; "mpi", "mpi-split", "auto": see
+///                          comm/sums/reduction.hpp
+/// @param interfaces        shape (8,): network interface of each face, lower and upper side of x, then of y, z, t, for
+///                          transport utofu; may differ between ranks. NULL: the transport spreads the faces
+int halocline_lattice_set_communication(const halocline_lattice* lattice, const char* transport, int buffers,
+                                        int all_threads_post, const char* sums, const int* interfaces);
+
 /// Whether the lattice is still usable. Not collective.
 /// @param reason  "" as long as it is; else the sentence of the failure. Lives as long as the lattice
 int halocline_lattice_failure(const halocline_lattice* lattice, const char** reason);

@@ -77,6 +77,11 @@ module halocline_qcd_c
     integer(c_int) function c_lattice_set_time_limit(lattice, seconds) bind(c, name='halocline_lattice_set_time_limit')
       import; type(c_ptr), value :: lattice; real(c_double), value :: seconds
     end function
+    integer(c_int) function c_lattice_set_communication(lattice, transport, buffers, all_threads_post, sums, &
+        interfaces) bind(c, name='halocline_lattice_set_communication')
+      import; type(c_ptr), value :: lattice, interfaces; character(kind=c_char), intent(in) :: transport(*), sums(*)
+      integer(c_int), value :: buffers, all_threads_post
+    end function
     integer(c_int) function c_lattice_destroy(lattice) bind(c, name='halocline_lattice_destroy')
       import; type(c_ptr), value :: lattice
     end function

@@ -11,8 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "halocline/comm/exchange/transport.hpp"
 #include "halocline/comm/group/process_grid.hpp"
+#include "halocline/comm/group/solver_communication.hpp"
 #include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/bindings/c.h"
 #include "halocline/qcd/bindings/handles.hpp"
@@ -129,6 +132,36 @@ int halocline_lattice_set_time_limit(const halocline_lattice* lattice, double se
   if (lattice == nullptr) return guarded([&] { given(lattice, call, "lattice"); });
   return collective(
       *lattice->context, call, [](Digest&) {}, [&] { comm::set_solve_time_limit(lattice->context->group(), seconds); });
+}
+
+int halocline_lattice_set_communication(const halocline_lattice* lattice, const char* transport, int buffers,
+                                        int all_threads_post, const char* sums, const int* interfaces) {
+  const char* call = __func__;
+  if (lattice == nullptr) return guarded([&] { given(lattice, call, "lattice"); });
+  const comm::ProcessGrid& grid = lattice->context->geometry->grid();
+  comm::SolverCommunication settings;
+  return collective(
+      *lattice->context, call,
+      [&](Digest& digest) {
+        settings.transport = text(transport);
+        settings.buffers = buffers;
+        settings.posting_by_all = all_threads_post != 0;
+        if (!text(sums).empty()) settings.sums = text(sums);
+        static_cast<void>(comm::sum_way_named(settings.sums));
+        digest(settings.transport)(buffers)(settings.posting_by_all ? 1 : 0)(settings.sums)(interfaces != nullptr);
+        if (interfaces == nullptr) return;
+        settings.interfaces.assign(interfaces, interfaces + 8);
+        settings.interface_grid.assign(grid.dims().begin(), grid.dims().end());
+      },
+      [&] {
+        if (!settings.transport.empty() && settings.transport != "auto") {
+          const std::string problem = comm::transport_unavailable_reason(settings.transport, grid);
+          if (!problem.empty())
+            throw core::InvalidArgument(fmt::format("{}: transport {} cannot be used here: it {}", call,
+                                                    settings.transport, problem));
+        }
+        comm::set_solver_communication(lattice->context->group(), settings);
+      });
 }
 
 int halocline_lattice_failure(const halocline_lattice* lattice, const char** reason) {

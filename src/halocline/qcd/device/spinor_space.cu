@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/sums/solver_reduction.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/detail/spinor_algebra.cuh"
@@ -22,8 +22,7 @@ SumPool::SumPool(const Context& context, std::int64_t sites, int columns)
     : device_(context.device),
       sites_(sites),
       columns_(columns),
-      reduction_(context.geometry->communicator(),
-                 comm::ReductionOptions{.time_limit = comm::solve_time_limit(context.geometry->communicator())}) {}
+      reduction_(comm::solver_reduction(context.geometry->communicator())) {}
 
 int SumPool::take() {
   const auto free = std::ranges::find(busy_, false);

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/exchange/solver_exchange.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/neighbours.hpp"
@@ -60,9 +60,7 @@ CoarseOperator<S>::CoarseOperator(std::shared_ptr<const CoarseBlocks<S>> blocks,
     face_bytes[mu] =
         neighbours_->face(mu).size() * static_cast<std::size_t>(columns * 2 * blocks_->rows()) * sizeof(float);
   if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; }))
-    halo_ = std::make_unique<comm::HaloExchange>(
-        geometry.grid(), face_bytes, std::string_view(transport),
-        comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
+    halo_ = std::make_unique<comm::HaloExchange>(comm::solver_exchange(geometry.grid(), face_bytes, transport));
 }
 template <class S>
 CoarseOperator<S>::~CoarseOperator() = default;

@@ -52,6 +52,9 @@ void Parameters::validate() const {
   if (lanes < 0 || lanes > DomainLayout::max_lanes || (lanes & (lanes - 1)) != 0)
     throw core::InvalidArgument(
         fmt::format("{} lanes were asked for; give 1, 2, 4, 8, 16, or 0 for a register", lanes));
+  if (prefetch < -1 || prefetch > 64)
+    throw core::InvalidArgument(
+        fmt::format("a prefetch of {} tiles was asked for; give 0 to 64, or -1 to have it tried out", prefetch));
 }
 
 struct Schwarz::State {
@@ -101,6 +104,10 @@ const Parameters& Schwarz::parameters() const noexcept { return state_->paramete
 const std::shared_ptr<const DomainLayout>& Schwarz::layout() const noexcept { return state_->layout; }
 std::string_view Schwarz::arithmetic() const noexcept { return state_->arithmetic; }
 int Schwarz::columns() const noexcept { return state_->columns; }
+const comm::HaloExchange* Schwarz::exchange() const noexcept {
+  return state_->half ? state_->half->exchange() : state_->single->exchange();
+}
+int Schwarz::prefetch() const noexcept { return state_->half ? state_->half->prefetch() : state_->single->prefetch(); }
 Schwarz::Field Schwarz::create() const { return state_->single->create(); }
 bool Schwarz::linear() const noexcept { return !state_->half && parameters().inner != "minres"; }
 

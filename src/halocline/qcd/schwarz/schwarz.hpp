@@ -39,6 +39,9 @@
 #include "halocline/lattice/domain_field.hpp"
 #include "halocline/qcd/field/action.hpp"
 
+namespace halocline::comm {
+class HaloExchange;
+}
 namespace halocline::qcd {
 class GaugeField;
 }
@@ -59,6 +62,7 @@ struct Parameters {
   std::string arithmetic = "auto";             ///< of K in half: "float", "half" (fp16), or "auto"
   int link_reals = 18;                         ///< 18, or 12: the third row is computed
   int lanes = 0;                               ///< upper limit on the lanes of the layout; 0: lanes of a register
+  int prefetch = -1;  ///< tiles ahead that links and blocks are requested; 0: none; -1: tried when K is made
 
   /// nsap = 4, two Jacobi steps, two halves along x, float: the solver of the Fugaku benchmark.
   static Parameters fugaku() { return {}; }
@@ -93,6 +97,10 @@ public:
   /// The arithmetic of K, "float" or "half": if the parameters leave it open, the one that was chosen.
   std::string_view arithmetic() const noexcept;
   int columns() const noexcept;
+  /// The exchange of the faces of K; nullptr where no axis is split. To ask how its messages travel.
+  const comm::HaloExchange* exchange() const noexcept;
+  /// How many tiles ahead K requests links and blocks on this process; 0: not at all. Never changes a result.
+  int prefetch() const noexcept;
   /// A zero spinor field, [colour][spin][re, im] like SpinorField.
   Field create() const;
 

@@ -22,14 +22,14 @@ namespace {
 using lattice::Neighbours;
 
 /// Copies the sites that a neighbouring process reads in its direction d into the send buffer,
-/// [slot][column][6][lanes sent].
+/// [slot][column][6][lanes sent]. Called by all threads of a team, which share the work and do not wait at its end.
 template <class T>
 void pack_face(T* buffer, const T* in, int columns, const Neighbours& neighbours, int source_parity, int d) {
   const auto tiles = neighbours.sent(source_parity, d);
   const auto lanes = neighbours.sent_lanes(d);
   const auto count = static_cast<std::int64_t>(lanes.size());
   const int all = neighbours.layout().lanes();
-#pragma omp parallel for schedule(static)
+#pragma omp for schedule(static) nowait
   for (std::int64_t item = 0; item < static_cast<std::int64_t>(tiles.size()) * columns; ++item) {
     const T* from = in + (std::int64_t{tiles[item / columns]} * columns + item % columns) * (staggered_reals * all);
     T* to = buffer + item * (staggered_reals * count);
@@ -131,11 +131,12 @@ void Hopping<T>::run(T* out, const T* in, int parity, const HopTerms<T>& terms) 
   const core::Region hop_region("hop");
   if (halo_) {
     const core::Region pack_region("pack and post");
-    for (int d = 0; d < 8; ++d)
-      if (geometry.is_split(lattice::axis_of(d)))
-        pack_face(reinterpret_cast<T*>(halo_->send_buffer(lattice::leaving_face(d)).data()), in, columns_, *neighbours_,
-                  1 - parity, d);
-    halo_->post();
+    lattice::pack_and_post(*halo_, [&](const lattice::SendBuffers& buffers) {
+      for (int d = 0; d < 8; ++d)
+        if (geometry.is_split(lattice::axis_of(d)))
+          pack_face(reinterpret_cast<T*>(buffers[static_cast<std::size_t>(lattice::leaving_face(d).index())]), in,
+                    columns_, *neighbours_, 1 - parity, d);
+    });
   }
   {
     const core::Region interior_region("interior");

@@ -30,7 +30,7 @@ void for_each_direction(Visit visit) {
 }
 
 /// Projects the tiles that a neighbouring process reads in its direction d into the send buffer,
-/// [slot][column][12][lanes sent].
+/// [slot][column][12][lanes sent]. Called by all threads of a team, which share the work and do not wait at its end.
 template <class T, int V, int d, int sign>
 void pack_face(T* buffer, const T* in, int columns, const Neighbours& neighbours, int source_parity) {
   using Real = typename HopView<T, V>::Real;
@@ -38,7 +38,7 @@ void pack_face(T* buffer, const T* in, int columns, const Neighbours& neighbours
   const auto tiles = neighbours.sent(source_parity, d);
   const auto lanes = neighbours.sent_lanes(d);
   const auto count = static_cast<std::int64_t>(lanes.size());
-#pragma omp parallel for schedule(static)
+#pragma omp for schedule(static) nowait
   for (std::int64_t item = 0; item < static_cast<std::int64_t>(tiles.size()) * columns; ++item) {
     const std::int64_t slot = item / columns, column = item % columns;
     alignas(64) T whole[half_spinor_reals * V];
@@ -235,15 +235,16 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
   const core::Region hop_region("hop");
   if (halo_) {
     const core::Region pack_region("pack and post");
-    for_each_direction([&]<int d> {
-      if (!layout_->geometry().is_split(lattice::axis_of(d))) return;
-      auto* buffer = reinterpret_cast<T*>(halo_->send_buffer(lattice::leaving_face(d)).data());
-      if (dagger)
-        pack_face<T, V, d, lattice::step_of(d)>(buffer, in, options_.columns, *neighbours_, 1 - parity);
-      else
-        pack_face<T, V, d, -lattice::step_of(d)>(buffer, in, options_.columns, *neighbours_, 1 - parity);
+    lattice::pack_and_post(*halo_, [&](const lattice::SendBuffers& buffers) {
+      for_each_direction([&]<int d> {
+        if (!layout_->geometry().is_split(lattice::axis_of(d))) return;
+        T* buffer = reinterpret_cast<T*>(buffers[static_cast<std::size_t>(lattice::leaving_face(d).index())]);
+        if (dagger)
+          pack_face<T, V, d, lattice::step_of(d)>(buffer, in, options_.columns, *neighbours_, 1 - parity);
+        else
+          pack_face<T, V, d, -lattice::step_of(d)>(buffer, in, options_.columns, *neighbours_, 1 - parity);
+      });
     });
-    halo_->post();
   }
   {
     const core::Region interior_region("interior");

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
-#include "halocline/comm/exchange/transport_choice.hpp"
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/exchange/solver_exchange.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
 namespace halocline::tddft {
@@ -53,9 +53,8 @@ HaloRows::HaloRows(const Decomposition& decomposition, const std::string& transp
   }
   if (any) {
     const comm::ProcessGrid& grid = decomposition.space_grid();
-    const comm::HaloOptions options{.time_limit = comm::solve_time_limit(decomposition.world())};
-    const std::string name = transport == "auto" ? comm::choose_transport(grid, bytes, options).name : transport;
-    for (int i = 0; i < 2; ++i) exchanges_.emplace_back(grid, bytes, name, options);
+    const std::string name = comm::solver_transport(grid, bytes, transport);
+    for (int i = 0; i < 2; ++i) exchanges_.push_back(comm::solver_exchange(grid, bytes, name));
   }
 
   interior_ = Box{{}, box_.extent};
@@ -80,11 +79,29 @@ void HaloRows::begin(const double* in) {
   if (!split()) return;
   comm::HaloExchange& exchange = exchanges_[static_cast<std::size_t>(begun_ & 1)];
   const Box whole{{}, box_.extent};
+  std::array<std::byte*, 6> buffers{};
   for (int i = 0; i < 6; ++i) {
     const auto face = comm::Face::from_index(i);
-    if (exchange.active(face)) pack(exchange.send_buffer(face).data(), in, whole, face_planes(whole, face));
+    if (exchange.active(face)) buffers[static_cast<std::size_t>(i)] = exchange.send_buffer(face).data();
   }
-  exchange.post();
+  // Where several threads may post, each packs and posts faces of its own.
+  const bool all_post = exchange.concurrent();
+  std::exception_ptr failure;
+#pragma omp parallel for schedule(static, 1) if (all_post)
+  for (int i = 0; i < 6; ++i) {
+    std::byte* const buffer = buffers[static_cast<std::size_t>(i)];
+    const auto face = comm::Face::from_index(i);
+    if (buffer != nullptr) pack(buffer, in, whole, face_planes(whole, face));
+    if (!all_post) continue;  // else a face without a neighbour is posted too, because the exchange counts it
+    try {
+      exchange.post(face);
+    } catch (...) {
+#pragma omp critical(halocline_tddft_halo_rows)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  if (!all_post) exchange.post();
   ++begun_;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/stencil/padded_block.hpp"
 
-#include "halocline/comm/exchange/transport_choice.hpp"
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/exchange/solver_exchange.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
 #include <cstring>
@@ -48,10 +47,7 @@ PaddedBlocks::PaddedBlocks(const Decomposition& decomposition, const std::string
     any = true;
   }
   if (!any) return;
-  const comm::ProcessGrid& grid = decomposition.space_grid();
-  const comm::HaloOptions options{.time_limit = comm::solve_time_limit(decomposition.world())};
-  const std::string name = transport == "auto" ? comm::choose_transport(grid, bytes, options).name : transport;
-  exchange_.emplace(grid, bytes, name, options);
+  exchange_.emplace(comm::solver_exchange(decomposition.space_grid(), bytes, transport));
 }
 
 /// The rows of the box, with their ends if x is not divided.

@@ -42,6 +42,7 @@ constexpr std::chrono::seconds patience{1};
 }  // namespace
 
 struct MpiPersistentTransport::State {
+  PersistentCalls calls{};
   detail::Boxes boxes;
   int slots = 0;
   int rank = 0;
@@ -55,7 +56,7 @@ struct MpiPersistentTransport::State {
   std::size_t at(int face, int slot) const noexcept {
     return static_cast<std::size_t>(face) * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot);
   }
-  void start(MPI_Request& request) { check_mpi(MPI_Start(&request), "MPI_Start", rank); }
+  void start(MPI_Request& request) { check_mpi(calls.start(&request), "the start of a persistent request", rank); }
   bool test(MPI_Request& request) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test", rank);
@@ -96,9 +97,9 @@ MPI_Request& MpiPersistentTransport::State::request(Send& send, int face, int sl
   }
   MPI_Request made = MPI_REQUEST_NULL;
   const int tag_there = (face ^ 1) * slots + slot;
-  check_mpi(MPI_Send_init(boxes.outbox(face, slot), static_cast<int>(message_bytes(bytes)), MPI_BYTE,
-                          neighbours[static_cast<std::size_t>(face)], tag_there, comm, &made),
-            "MPI_Send_init", rank);
+  check_mpi(calls.send_init(boxes.outbox(face, slot), static_cast<int>(message_bytes(bytes)),
+                            neighbours[static_cast<std::size_t>(face)], tag_there, comm, &made),
+            "the request of a persistent send", rank);
   send.lengths.push_back({bytes, made});  // this slot sends nothing now, so `running` holds no pointer into the array
   return send.lengths.back().request;
 }
@@ -108,7 +109,19 @@ std::string mpi_persistent_unavailable_reason(const ProcessGrid* grid) {
   return "needs a group that stands on MPI";
 }
 
-MpiPersistentTransport::MpiPersistentTransport() = default;
+PersistentCalls standard_persistent_calls() noexcept {
+  return {
+      .transport = "mpi_persistent",
+      .send_init = [](const void* buffer, int bytes, int to, int tag, MPI_Comm comm,
+                      MPI_Request* request) { return MPI_Send_init(buffer, bytes, MPI_BYTE, to, tag, comm, request); },
+      .receive_init =
+          [](void* buffer, int bytes, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+            return MPI_Recv_init(buffer, bytes, MPI_BYTE, from, tag, comm, request);
+          },
+      .start = [](MPI_Request* request) { return MPI_Start(request); }};
+}
+
+MpiPersistentTransport::MpiPersistentTransport(const PersistentCalls& calls) : calls_(calls) {}
 
 MpiPersistentTransport::~MpiPersistentTransport() {
   if (state_ == nullptr || state_->comm == MPI_COMM_NULL) return;
@@ -137,15 +150,16 @@ MpiPersistentTransport::~MpiPersistentTransport() {
 
 void MpiPersistentTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
   auto state = std::make_unique<State>();
+  state->calls = calls_;
   state->rank = grid.rank();
   state->slots = slots;
   on_every_rank(grid.communicator(), [&] {
     if (const std::string why = mpi_persistent_unavailable_reason(&grid); !why.empty()) {
-      throw core::InvalidArgument("transport mpi_persistent " + why + "; use comm::world()");
+      throw core::InvalidArgument("transport " + std::string(name()) + " " + why + "; use comm::world()");
     }
     for (std::size_t face = 0; face < capacity.size(); ++face) {
       if (message_bytes(capacity[face]) > INT_MAX) {
-        throw core::InvalidArgument("transport mpi_persistent carries at most 2 GiB a message, and face " +
+        throw core::InvalidArgument("transport " + std::string(name()) + " carries at most 2 GiB a message, and face " +
                                     std::to_string(face) + " has " + std::to_string(capacity[face]) + " bytes");
       }
     }
@@ -169,9 +183,9 @@ void MpiPersistentTransport::open(const ProcessGrid& grid, std::span<const std::
     for (int slot = 0; slot < slots; ++slot) {
       const int tag_here = face * slots + slot;
       Receive& receive = s.receives[s.at(face, slot)];
-      check_mpi(MPI_Recv_init(s.boxes.inbox(face, slot), bytes, MPI_BYTE, s.neighbours[static_cast<std::size_t>(face)],
-                              tag_here, s.comm, &receive.request),
-                "MPI_Recv_init", s.rank);
+      check_mpi(s.calls.receive_init(s.boxes.inbox(face, slot), bytes, s.neighbours[static_cast<std::size_t>(face)],
+                                     tag_here, s.comm, &receive.request),
+                "the request of a persistent receive", s.rank);
       s.start(receive.request);
       receive.running = true;
     }

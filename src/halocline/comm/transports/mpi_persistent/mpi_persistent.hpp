@@ -22,12 +22,23 @@ namespace halocline::comm {
 /// @param grid  may be nullptr; reasons that depend on a grid are then left out
 std::string mpi_persistent_unavailable_reason(const ProcessGrid* grid);
 
+/// The calls that make and start persistent requests. Both kinds of requests are completed by MPI_Test and freed by
+/// MPI_Request_free.
+struct PersistentCalls {
+  std::string_view transport;
+  int (*send_init)(const void* buffer, int bytes, int to, int tag, MPI_Comm comm, MPI_Request* request);
+  int (*receive_init)(void* buffer, int bytes, int from, int tag, MPI_Comm comm, MPI_Request* request);
+  int (*start)(MPI_Request* request);
+};
+/// Those of the MPI standard.
+PersistentCalls standard_persistent_calls() noexcept;
+
 class MpiPersistentTransport final : public Transport, private Acknowledgements {
 public:
-  MpiPersistentTransport();
+  explicit MpiPersistentTransport(const PersistentCalls& calls = standard_persistent_calls());
   ~MpiPersistentTransport() override;
 
-  std::string_view name() const noexcept override { return "mpi_persistent"; }
+  std::string_view name() const noexcept override { return calls_.transport; }
   /// @throws InvalidArgument  a message above 2 GiB, or several processes that do not stand on MPI
   void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
   std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
@@ -47,6 +58,7 @@ private:
   bool paced(int face) const noexcept override;
 
   struct State;
+  PersistentCalls calls_;
   std::unique_ptr<State> state_;
 };
 

@@ -98,7 +98,7 @@ struct UtofuTransport::State {
   }
 
   void open_queues(const TransportOptions& options);
-  std::size_t queue_on(utofu_tni_id_t interface);
+  std::size_t queue_on(utofu_tni_id_t interface, bool interface_is_given);
   void meet_neighbours();
   void poll(int face);
   template <class Put>
@@ -145,7 +145,7 @@ void UtofuTransport::State::open_queues(const TransportOptions& options) {
       }
       which = static_cast<std::size_t>(wanted);
     }
-    side(face).queue = queue_on(here[which]);
+    side(face).queue = queue_on(here[which], !options.interfaces.empty());
     utofu_onesided_caps* limits = nullptr;
     check(utofu_query_onesided_caps(here[which], &limits), "utofu_query_onesided_caps");
     const std::size_t longest = plan.flag(face, 0) - plan.box(face, 0) + sizeof(std::uint64_t);
@@ -158,15 +158,17 @@ void UtofuTransport::State::open_queues(const TransportOptions& options) {
   }
 }
 
-/// A new queue on this interface, or an existing one when no more are left.
-std::size_t UtofuTransport::State::queue_on(utofu_tni_id_t interface) {
+/// A new queue on this interface, or an existing one when no more are left: of this interface, or of another one where
+/// the caller did not name the interfaces.
+std::size_t UtofuTransport::State::queue_on(utofu_tni_id_t interface, bool interface_is_given) {
   Queue made{interface, 0, 0, 0};
   const int code = utofu_create_vcq(interface, UTOFU_VCQ_FLAG_THREAD_SAFE, &made.handle);
   if (code != UTOFU_SUCCESS) {
     const auto there = std::ranges::find(queues, interface, &Queue::interface);
     if (there != queues.end()) return static_cast<std::size_t>(there - queues.begin());
-    if (!queues.empty()) return 0;
-    throw core::Error(failed("utofu_create_vcq", code) + ": no control queue is left");
+    if (!queues.empty() && !interface_is_given) return 0;
+    throw core::Error(failed("utofu_create_vcq", code) + ": no control queue is left on interface " +
+                      std::to_string(interface));
   }
   int problem = utofu_query_vcq_id(made.handle, &made.id);
   if (problem == UTOFU_SUCCESS) problem = utofu_reg_mem(made.handle, block, block_bytes(), 0, &made.block);

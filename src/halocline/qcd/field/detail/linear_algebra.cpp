@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "halocline/comm/group/communicator.hpp"
-#include "halocline/comm/group/time_limit.hpp"
-#include "halocline/comm/sums/reduction.hpp"
+#include "halocline/comm/group/solver_communication.hpp"
+#include "halocline/comm/sums/solver_reduction.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/device.hpp"
 #include "halocline/core/error.hpp"
@@ -111,13 +111,17 @@ void sum_in_pieces(comm::Reduction& reduction, std::span<double> values) {
 
 /// Replaces the local sums by sums over all processes, and those of `more`. Norms send their real part only.
 template <class T>
-void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std::span<const FlatDot<T>> dots,
-                        std::size_t columns, std::span<Scalar> more) {
+void sum_over_processes(comm::Reduction& reduction, bool barrier_before, std::span<Scalar> sums,
+                        std::span<const FlatDot<T>> dots, std::size_t columns, std::span<Scalar> more) {
   std::vector<double> values;
   values.reserve(2 * (sums.size() + more.size()));
   for (std::size_t i = 0; i < sums.size(); ++i) {
     values.push_back(sums[i].real());
     if (dots[i / columns].left != dots[i / columns].right) values.push_back(sums[i].imag());
+  }
+  if (barrier_before) {
+    const core::Region waiting("barrier");
+    reduction.communicator().barrier();
   }
   // The region's name counts the reals of a column, for the report of the Schwarz solver (docs/benchmarks/schwarz.md).
   constexpr std::array<const char*, 4> names{"sum of 1", "sum of 2", "sum of 3", "sum of more"};
@@ -145,9 +149,8 @@ LinearAlgebra<T>::LinearAlgebra(const FlatShape& shape, const comm::Communicator
         fmt::format("vectors of {} columns and {} reals a site were asked for; give at least one column, and reals in "
                     "pairs",
                     shape.columns, shape.components));
-  reduction_ =
-      std::make_shared<comm::Reduction>(group, comm::ReductionOptions{.time_limit = comm::solve_time_limit(group),
-                                                                      .longest = longest_sum(shape.columns)});
+  reduction_ = std::make_shared<comm::Reduction>(comm::solver_reduction(group, longest_sum(shape.columns)));
+  barrier_before_sums_ = comm::solver_communication(group).barrier_before_sums;
 }
 
 template <class T>
@@ -170,7 +173,7 @@ void LinearAlgebra<T>::check_matrix(std::size_t entries) const {
 
 template <class T>
 void LinearAlgebra<T>::sum_many(std::span<double> values) const {
-  // Both ways add in rank order. Very many values are one message instead of many reductions.
+  // Ordered sums add in rank order, as the group does. Very many values are one message instead of many reductions.
   if (values.size() <= reduction_->longest())
     reduction_->sum(values);
   else
@@ -274,7 +277,8 @@ solve::Scalars LinearAlgebra<T>::run(std::span<const FlatUpdate<T>> updates, std
       for (std::size_t i = 0; i < sums.size(); ++i)
         sums[i] += partial[static_cast<std::size_t>(chunk) * sums.size() + i];
   });
-  if (!dots.empty()) sum_over_processes(*reduction_, std::span<Scalar>(sums), dots, columns, more);
+  if (!dots.empty())
+    sum_over_processes(*reduction_, barrier_before_sums_, std::span<Scalar>(sums), dots, columns, more);
   return sums;
 }
 

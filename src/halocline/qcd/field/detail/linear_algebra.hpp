@@ -166,6 +166,7 @@ private:
 
   FlatShape shape_;
   std::shared_ptr<comm::Reduction> reduction_;
+  bool barrier_before_sums_ = false;
   std::shared_ptr<const comm::Communicator> group_;
 };
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/exchange/solver_exchange.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/pack.hpp"
 #include "halocline/core/region.hpp"
@@ -111,8 +111,7 @@ std::array<std::vector<float>, 4> fetch_ghosts(const CoarseTransfer<S>& transfer
   for (int mu = 0; mu < 4; ++mu)
     bytes[mu] = neighbours.face(mu).size() * static_cast<std::size_t>(numbers) * sizeof(float);
   if (std::ranges::all_of(bytes, [](std::size_t b) { return b == 0; })) return ghosts;
-  comm::HaloExchange halo(geometry.grid(), bytes, std::string_view(transport),
-                          comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
+  comm::HaloExchange halo = comm::solver_exchange(geometry.grid(), bytes, transport);
   for (int mu = 0; mu < 4; ++mu) {
     if (bytes[mu] == 0) continue;
     static_cast<void>(halo.send_buffer({mu, 1}));  // every link of an exchange is used both ways

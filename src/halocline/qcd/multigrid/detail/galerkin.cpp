@@ -7,7 +7,7 @@
 #include <span>
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/exchange/solver_exchange.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/neighbours.hpp"
 #include "halocline/qcd/field/components.hpp"
@@ -178,8 +178,7 @@ std::array<Columns, 4> fetch_ghosts(const Transfer<S>& transfer, const lattice::
   std::array<std::size_t, 4> bytes{};
   for (int mu = 0; mu < 4; ++mu) bytes[mu] = neighbours.face(mu).size() * spinor_reals * sizeof(float);
   if (std::ranges::all_of(bytes, [](std::size_t b) { return b == 0; })) return ghosts;
-  comm::HaloExchange halo(geometry.grid(), bytes, std::string_view(transport),
-                          comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
+  comm::HaloExchange halo = comm::solver_exchange(geometry.grid(), bytes, transport);
   // One message a vector, so that the buffers stay small. What travels forwards is not used: every link of an exchange
   // is used both ways.
   for (int vector = 0; vector < n; ++vector) {

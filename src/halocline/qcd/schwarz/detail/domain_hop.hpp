@@ -45,7 +45,9 @@ struct LaneTables {
   std::array<Chosen, 8> inside;       ///< lanes that stay inside
   std::array<int, 4> face_lanes;      ///< V / T_mu
 
-  explicit LaneTables(const lattice::DomainLayout& layout) {
+  /// @tparam Layout  lattice::DomainLayout, or what has the same tables
+  template <class Layout>
+  explicit LaneTables(const Layout& layout) {
     for (int d = 0; d < 8; ++d) {
       std::array<bool, V> in{};
       for (int lane = 0; lane < V; ++lane) {

@@ -4,9 +4,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/exchange/solver_exchange.hpp"
 #include "halocline/core/region.hpp"
 
 namespace halocline::qcd::schwarz {
@@ -30,14 +31,6 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
     more_ = create();
     sums_.resize(static_cast<std::size_t>(std::int64_t{domains} * layout_->tiles() * columns_ * 3));
   }
-
-  // On 32x12x8x12 sites, with 21 MB of coefficients, prefetching raised the in-domain operator from 25-39 to 38-55
-  // Gflop/s. On 32x6x8x12 sites, with half the coefficients, which still fit the last-level cache, it cost 3 %, and on
-  // smaller boxes 8 %. The size of this cache as systems report it is of little use, since cores and virtual machines
-  // share the cache.
-  constexpr std::int64_t far_bytes = std::int64_t{12} << 20;
-  prefetch_ =
-      (coefficients_->links.size() + coefficients_->blocks.size()) * static_cast<std::int64_t>(sizeof(S)) > far_bytes;
 
   // Inboxes, one behind another. A load of the last number may read a full pack, so there is room behind them.
   std::int64_t numbers = 0;
@@ -90,9 +83,8 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
     face_bytes[mu] = static_cast<std::size_t>((across + 1) / 2 * face_numbers(mu)) * sizeof(S);
   }
   if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; })) {
-    halo_ = std::make_unique<comm::HaloExchange>(
-        geometry.grid(), face_bytes, std::string_view(transport),
-        comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
+    halo_ = std::make_unique<comm::HaloExchange>(comm::solver_exchange(geometry.grid(), face_bytes, transport));
+    all_post_ = halo_->concurrent();
     for (std::int32_t domain = 0; domain < domains; ++domain) {
       auto& interior = interior_.emplace_back();
       auto& boundary = boundary_.emplace_back();
@@ -104,6 +96,7 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
       }
     }
   }
+  prefetch_ = parameters_.prefetch >= 0 ? parameters_.prefetch : tried_prefetch();
 }
 
 template <class S>
@@ -122,16 +115,21 @@ bool Sweeps<S>::posts(int axis, int step, int colour) const {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Messages. Only the first thread comes here. An exception is kept until the team has ended.
+// Messages. An exception is kept until the team has ended.
 
 template <class S>
 template <class Step>
 void Sweeps<S>::guarded(Step step) noexcept {
-  if (!halo_ || failure_) return;
+  if (!halo_) return;
+  {
+    const std::lock_guard holding(failing_);
+    if (failure_) return;
+  }
   try {
     step();
   } catch (...) {
-    failure_ = std::current_exception();
+    const std::lock_guard holding(failing_);
+    if (!failure_) failure_ = std::current_exception();
   }
 }
 
@@ -150,15 +148,25 @@ void Sweeps<S>::open_buffers(int colour) {
     }
 }
 
+/// Starts the messages of a colour. All threads come here after a barrier.
 template <class S>
-void Sweeps<S>::post(int colour) {
-  const core::Region region("post");
-  comm::FaceMask faces = 0;
-  for (int mu = 0; mu < 4; ++mu)
-    for (const int step : {1, -1})
-      if (posts(mu, step, colour)) faces |= comm::mask_of({mu, step});
-  halo_->post(faces);
-  in_flight_ = colour;
+void Sweeps<S>::post(Member me, int colour) {
+  if (me.thread != 0 && !all_post_) return;
+  guarded([&] {
+    const core::Region region("post");
+    comm::FaceMask faces = 0;
+    for (int mu = 0; mu < 4; ++mu)
+      for (const int step : {1, -1})
+        if (posts(mu, step, colour)) faces |= comm::mask_of({mu, step});
+    halo_->post(all_post_ ? comm::share_of(faces, me.thread, me.threads) : faces);
+    if (me.thread == 0) in_flight_ = colour;
+  });
+}
+
+/// The first thread must not wait for a message before all threads have posted. With a single poster it has itself.
+template <class S>
+void Sweeps<S>::await_posts(Member me) {
+  if (all_post_) barrier_.wait(me.threads);
 }
 
 template <class S>
@@ -208,6 +216,7 @@ PassFields<S> Sweeps<S>::fields_of(std::int32_t domain) const {
   fields.row_factor = coefficients_->row_factor;
   fields.columns = columns_;
   fields.prefetch = prefetch_;
+  fields.machine = machine_;
   return fields;
 }
 
@@ -280,22 +289,23 @@ void Sweeps<S>::residual(Member me, const Update& what, std::int32_t domain, con
 /// Updates r of one colour. Waits for the messages under way, even if there is nothing to update.
 template <class S>
 void Sweeps<S>::update(Member me, int colour, const Update& what) {
-  const auto all = [&](const std::vector<Tiles>* tiles) {
+  const auto all = [&](const std::vector<Tiles>* tiles, const char* name) {
     if (what.none) return;
-    const core::Region region("residual");
+    const core::Region region(name);
     for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
       residual(me, what, i, tiles != nullptr ? (*tiles)[static_cast<std::size_t>(i)] : tiles_);
   };
   if (!halo_) {
-    all(nullptr);
+    all(nullptr, "residual");
   } else {
-    all(&interior_);
+    all(&interior_, "residual");
+    await_posts(me);
     if (me.thread == 0) {
       const core::Region region("wait");
       guarded([&] { receive(); });
     }
     barrier_.wait(me.threads);
-    if (!failure_) all(&boundary_);
+    if (!failure_) all(&boundary_, "received");
   }
   barrier_.wait(me.threads);
 }
@@ -337,7 +347,7 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
         const std::int32_t begin = at * slice_tiles, end = begin + slice_tiles;
         PassFields<S> fields = k == 0 ? with_faces(domain, what) : step_fields(domain, k, right, z_, sum);
         // The first step to reach a slice brings its links and blocks into the second-level cache.
-        fields.prefetch = prefetch_ && k == first;
+        fields.prefetch = k == first ? prefetch_ : 0;
         if (k > 0) {
           slice(me, Pass::step, fields, k % 2, begin, end);
         } else {
@@ -349,13 +359,26 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
     }
 }
 
-/// Receives the messages under way for all threads, and opens the buffers for the edges of this colour.
+/// Of the inverse of one domain, without messages (prefetch_trial.cpp).
+template <class S>
+double Sweeps<S>::seconds_of_walk(int prefetch) {
+  prefetch_ = prefetch;
+  Update nothing;
+  nothing.none = true;
+  const auto begun = std::chrono::steady_clock::now();
+  team([&](Member me) { walk(me, layout_->first_domain(0), nothing, r_, nullptr); });
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+/// Receives the messages under way for all threads, and opens the buffers for the edges of this colour. With one
+/// buffer, opening frees the messages that have come, so they are kept in the inbox.
 template <class S>
 void Sweeps<S>::collect(Member me, int colour) {
+  await_posts(me);
   if (me.thread == 0) {
     const core::Region region("wait");
     guarded([&] {
-      receive();
+      receive(halo_->options().buffering == comm::Buffering::one);
       open_buffers(colour);
     });
   }
@@ -398,7 +421,7 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
   barrier_.wait(me.threads);
   if (!send) return;
   const core::Region posting("pack and post");
-  if (me.thread == 0) guarded([&] { post(colour); });
+  post(me, colour);
 }
 
 /// Whether by_domain() is possible and keeps this many threads busy. It packs edges while other domains of the colour
@@ -429,7 +452,7 @@ void Sweeps<S>::pack(Member me, int colour, const Field& z) {
   for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
     pack_domain(me, i, z);
   barrier_.wait(me.threads);
-  if (me.thread == 0) guarded([&] { post(colour); });
+  post(me, colour);
 }
 
 template <class S>
@@ -468,6 +491,7 @@ void Sweeps<S>::sweep(const Field& in, Field* x, Field* remainder) {
         if (send) pack(me, colour, z_);
       }
     if (remainder == nullptr) {
+      await_posts(me);
       if (me.thread == 0) guarded([&] { receive(); });
     } else {
       for (int colour = 0; colour < 2; ++colour) {
@@ -494,6 +518,7 @@ void Sweeps<S>::full(Field& out, const Field& in) {
       barrier_.wait(me.threads);
       pack(me, colour, in);
       if (colour == 0) {
+        await_posts(me);
         if (me.thread == 0) guarded([&] { receive(true); });
         barrier_.wait(me.threads);
       }
@@ -501,6 +526,7 @@ void Sweeps<S>::full(Field& out, const Field& in) {
     for (int colour = 0; colour < 2; ++colour) {
       const core::Region inner("residual");
       if (colour == 0) {
+        await_posts(me);
         if (me.thread == 0) guarded([&] { receive(); });
         barrier_.wait(me.threads);
       }

@@ -7,7 +7,8 @@
 /// packs the edges of z for the neighbours. A neighbour in this process finds the edges in its inbox. A neighbour in
 /// another process gets a message; the next half-step waits for it after the tiles without a face to another process
 /// are done. All threads of the team go through these passes together. A barrier separates passes that read each
-/// other's results. Only the first thread handles messages.
+/// other's results. Only the first thread waits for messages. It also posts them, unless the settings of the group say
+/// that all threads post and the transport allows it; then each thread posts its share of the faces.
 ///
 /// When a domain of colour c is updated, a face to the other colour holds the neighbour's z of the half-step before. A
 /// face to the same colour holds the z that the neighbour computed together with this domain's last z. In the first
@@ -30,12 +31,14 @@
 #include <complex>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/cpu.hpp"
+#include "halocline/core/machine.hpp"
 #include "halocline/core/team_barrier.hpp"
 #include "halocline/lattice/domain_field.hpp"
 #include "halocline/qcd/schwarz/detail/coefficients.hpp"
@@ -64,6 +67,8 @@ public:
          const Parameters& parameters, int columns, const std::string& transport);
 
   Field create() const { return Field(layout_, 24, columns_); }
+  /// nullptr where no axis is split.
+  const comm::HaloExchange* exchange() const noexcept { return halo_.get(); }
 
   /// Runs the sweeps on `in`. The caller gives either `x`, which becomes K in, or `remainder`, which becomes in - r =
   /// D' K in.
@@ -76,6 +81,9 @@ public:
   void invert(Field& out, const Field& in, int colour);
   /// v = A^-1 v
   void multiply_inverse(Field& v);
+
+  /// How many tiles ahead links and blocks are requested; 0: not at all.
+  int prefetch() const noexcept { return prefetch_; }
 
 private:
   /// The work of one thread of a team.
@@ -111,14 +119,17 @@ private:
   void by_domain(Member me, int colour, const Update& what, const Field& right, Field* sum, bool send);
   bool domains_to_threads(int threads) const;
   bool outgrows_cache(int threads) const;
+  int tried_prefetch();
+  double seconds_of_walk(int prefetch);
   void pack_domain(Member me, std::int32_t domain, const Field& z);
   void pack(Member me, int colour, const Field& z);
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
 
-  // Messages; the first thread alone.
+  // Messages. open_buffers and receive: the first thread alone.
   void collect(Member me, int colour);
   void open_buffers(int colour);
-  void post(int colour);
+  void post(Member me, int colour);
+  void await_posts(Member me);
   void receive(bool keep = false);
   template <class Step>
   void guarded(Step step) noexcept;
@@ -130,7 +141,8 @@ private:
   int columns_;
   std::shared_ptr<const Coefficients<S>> coefficients_;
   std::unique_ptr<TilePasses<S>> passes_;
-  bool prefetch_ = false;
+  const core::Machine* machine_ = &core::this_machine();
+  int prefetch_ = 0;  ///< tiles ahead
   std::int64_t cache_bytes_ = core::second_level_cache_bytes();
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;
@@ -144,8 +156,10 @@ private:
   bool same_colour_neighbours_ = false;                        ///< among the domains of this process
   std::vector<double> sums_;                                   ///< [domain][tile][column][3], of minimal residual
   std::unique_ptr<comm::HaloExchange> halo_;                   ///< none where no axis is split
+  bool all_post_ = false;                                      ///< every thread posts a share of the faces
   int in_flight_ = -1;                                         ///< colour whose messages are under way
-  std::exception_ptr failure_;
+  std::mutex failing_;
+  std::exception_ptr failure_;  ///< written while holding failing_; read by others after a barrier
   core::TeamBarrier barrier_;
 };
 

@@ -26,6 +26,7 @@
 #include <memory>
 
 #include "halocline/core/half.hpp"
+#include "halocline/core/machine.hpp"
 #include "halocline/lattice/domain_layout.hpp"
 #include "halocline/qcd/schwarz/detail/arithmetic.hpp"
 
@@ -46,9 +47,10 @@ struct PassFields {
   const S* blocks = nullptr;  ///< null: B is `number`
   float number = 0;
   int columns = 1;
-  bool prefetch = false;           ///< load links and blocks of the next tile ahead; for data beyond the caches
-  unsigned faces = 0;              ///< bit d: face d contributes
-  std::array<const S*, 8> face{};  ///< `[slot][column][12][lanes that look]`
+  int prefetch = 0;                        ///< request links and blocks so many tiles ahead; for data beyond the caches
+  const core::Machine* machine = nullptr;  ///< with prefetch: lines of its caches, and the level to request into
+  unsigned faces = 0;                      ///< bit d: face d contributes
+  std::array<const S*, 8> face{};          ///< `[slot][column][12][lanes that look]`
   std::array<float, 4> row_factor{1, 1, 1, 1};
 };
 

@@ -10,7 +10,7 @@
 /// Where the atoms arrive at the end of an ion step, the current waits until they are there. One sweep over the
 /// orbitals then gives the current and the orbitals' part in the forces.
 
-#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/sums/solver_reduction.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
@@ -61,9 +61,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
       field(std::move(given_field)),
       options(given_options),
       current(model, options.angular_momentum),
-      sums_of_a_step(
-          model.decomposition().world(),
-          {.time_limit = comm::solve_time_limit(model.decomposition().world()), .longest = numbers_of_a_step}) {
+      sums_of_a_step(comm::solver_reduction(model.decomposition().world(), numbers_of_a_step)) {
   comm::on_every_rank(model.decomposition().world(),
                       [&] { detail::check_run(model, field, options, given_ions.has_value()); });
   if (options.precision == "float") {
