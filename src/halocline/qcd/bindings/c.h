@@ -101,7 +101,7 @@ int halocline_lattice_destroy(halocline_lattice* lattice);
 typedef struct halocline_format {
   size_t struct_size;
   const char* order;    ///< a name of halocline_orders(): "canonical" (default), "even-odd", "qdp++", "quda", "pyquda",
-                        ///< "milc", "qws", "openqcd", ...; docs/conventions.md has their formulas
+                        ///< "milc", "qws", "openqcd" (1.x), ...; docs/conventions.md has their formulas
   const char* basis;    ///< of spin: a name of halocline_bases(). Default "": that of the order
   const char* indices;  ///< of a spinor: "spin-colour" or "colour-spin", the last one fastest. Default "": the order's
   int bits;             ///< of each real number: 64 (default) or 32

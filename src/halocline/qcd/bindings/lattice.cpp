@@ -171,7 +171,7 @@ int halocline_lattice_set_communication(const halocline_lattice* lattice, const 
         settings.posting_by_all = all_threads_post != 0;
         if (!text(sums).empty()) settings.sums = text(sums);
         static_cast<void>(comm::sum_way_named(settings.sums));
-        digest(settings.transport)(buffers)(settings.posting_by_all ? 1 : 0)(settings.sums)(interfaces != nullptr);
+        digest(settings.transport)(buffers)(settings.posting_by_all)(settings.sums)(interfaces != nullptr);
         if (interfaces == nullptr) return;
         settings.interfaces.assign(interfaces, interfaces + 8);
         settings.interface_grid.assign(grid.dims().begin(), grid.dims().end());

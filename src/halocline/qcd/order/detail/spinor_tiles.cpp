@@ -131,24 +131,35 @@ void rotate_tile(T* out, const T* in, const Rotation& rotation, bool streaming) 
   }
 }
 
-/// Eight lanes of a tile from sites whose numbers lie side by side, into [number][lane].
+/// Eight lanes of a tile from sites whose numbers lie side by side, into [number][lane]; and a question for the sites
+/// of another tile, line by line between the loads: many at once would be dropped.
 template <class T, int lanes, class Real>
-void gather_octet(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, int lane) {
-  std::array<const Real*, side> site;
-  for (int j = 0; j < side; ++j) site[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, x);
+void gather_octet(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, int lane, const TileRow& ahead,
+                  std::int64_t x_ahead) {
+  std::array<const Real*, side> site, later;
+  for (int j = 0; j < side; ++j) {
+    site[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, x);
+    later[static_cast<std::size_t>(j)] = spinor + spinor_reals * ahead.index(lane + j, x_ahead);
+  }
   for (int begin = 0; begin < spinor_reals; begin += side) {
     Block<T> block;
-    for (std::size_t j = 0; j < side; ++j) block[j] = load_row<T>(site[j] + begin);
+    for (std::size_t j = 0; j < side; ++j) {
+      prefetch(later[j] + begin);
+      block[j] = load_row<T>(site[j] + begin);
+    }
     transpose(block);
     for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)].store(tile + (begin + k) * lanes + lane);
   }
 }
 
-/// Eight lanes of [number][lane] into the numbers of sites: of lane j at sites[j].
+/// Eight lanes of [number][lane] into the numbers of sites: of lane j at sites[j]. @param later  asked for, if not null
 template <class T, int lanes, class Real>
-void scatter_octet(const std::array<Real*, side>& sites, const T* tile, int lane, bool streaming) {
+void scatter_octet(const std::array<Real*, side>& sites, const T* tile, int lane, bool streaming,
+                   const std::array<Real*, side>* later = nullptr) {
   for (int begin = 0; begin < spinor_reals; begin += side) {
     Block<T> block;
+    if (later != nullptr)
+      for (const Real* place : *later) prefetch(place + begin);
     for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)] = Row<T>::load(tile + (begin + k) * lanes + lane);
     transpose(block);
     for (std::size_t j = 0; j < side; ++j)
@@ -177,24 +188,6 @@ void scatter_runs(Real* spinor, const T* tiles, const TileRow& row, std::int64_t
 /// The number `number` of eight sites that lie side by side, the first of them at `index`.
 std::int64_t place_of(std::int64_t index, int number, std::int64_t side_by_side) {
   return (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side;
-}
-
-/// Asks for the sites of a tile of a row.
-template <class Real>
-void ask_for(const Real* spinor, const TileRow& row, int lanes, std::int64_t x, std::int64_t side_by_side) {
-  const auto ask = [](const Real* from, int numbers) {
-    for (std::size_t byte = 0; byte < static_cast<std::size_t>(numbers) * sizeof(Real); byte += 64)
-      prefetch(reinterpret_cast<const char*>(from) + byte);
-  };
-  for (int lane = 0; lane < lanes; ++lane) {
-    const std::int64_t index = row.index(lane, x);
-    if (side_by_side == 1) {
-      ask(spinor + spinor_reals * index, spinor_reals);
-      continue;
-    }
-    const Real* from = spinor + place_of(index, 0, side_by_side);
-    for (int number = 0; number < spinor_reals; ++number) prefetch(from + number * side_by_side);
-  }
 }
 
 /// One tile of an order whose sites lie side by side, where no eight tiles have them so: number by number.
@@ -244,15 +237,17 @@ HALOCLINE_INLINE void store_two_runs(Real* to, Real* other, const Row<T>& row) {
 /// Into [tile][number][lane].
 template <class T, int lanes, class Real>
 void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
-                  bool two_runs) {
+                  bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
   for (int lane = 0; lane < lanes; lane += side) {
-    std::array<const Real*, side> from, other{};
+    std::array<const Real*, side> from, other{}, later;
     for (int j = 0; j < side; ++j) {
+      later[static_cast<std::size_t>(j)] = spinor + place_of(ahead.index(lane + j, x_ahead), 0, side_by_side);
       from[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
       if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
     }
     for (int number = 0; number < spinor_reals; ++number) {
       Block<T> block;
+      for (const Real* place : later) prefetch(place + number * side_by_side);
       for (std::size_t j = 0; j < side; ++j)
         block[j] = two_runs ? load_two_runs<T>(from[j] + number * side_by_side, other[j] + number * side_by_side)
                             : load_row<T>(from[j] + number * side_by_side);
@@ -265,16 +260,19 @@ void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t
 
 template <class T, int lanes, class Real>
 void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
-                   bool two_runs) {
+                   bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
   for (int lane = 0; lane < lanes; lane += side) {
-    std::array<Real*, side> to, other{};
+    std::array<Real*, side> to, other{}, later;
     for (int j = 0; j < side; ++j) {
+      later[static_cast<std::size_t>(j)] = spinor + place_of(ahead.index(lane + j, x_ahead), 0, side_by_side);
       to[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
       if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
     }
     const bool whole_lines = sizeof(Real) == 8 && (reinterpret_cast<std::uintptr_t>(to[0]) & 63U) == 0;
     for (int number = 0; number < spinor_reals; ++number) {
       Block<T> block;
+      if (!whole_lines)
+        for (const Real* place : later) prefetch(place + number * side_by_side);
       for (int k = 0; k < side; ++k)
         block[static_cast<std::size_t>(k)] = Row<T>::load(tiles + (k * spinor_reals + number) * lanes + lane);
       transpose(block);
@@ -339,16 +337,6 @@ void for_each_group(const SpinorField<T>& psi, const TileRow& row, const Groupin
   if (last >= 0) work(last, std::int64_t{-1});
 }
 
-/// Asks for the sites of the group after this one: in the row, or at the beginning of the next.
-template <class Real>
-void ask_ahead(const Real* spinor, const TileRow& row, const TileRow& next, const Grouping& group, int lanes,
-               std::int64_t following, std::int64_t side_by_side) {
-  const TileRow& of = following >= 0 ? row : next;
-  if (side_by_side > 1) return ask_for(spinor, of, lanes, std::max<std::int64_t>(following, 0), side_by_side);
-  for (int i = 0; i < group.count; ++i)
-    ask_for(spinor, of, lanes, group.x(std::max<std::int64_t>(following, 0), i), side_by_side);
-}
-
 template <class T, int lanes, class Real>
 void load_with(SpinorField<T>& psi, int column, const Real* spinor, const SpinorOrder& order) {
   const Rotation rotated = rotation(*order.basis, true, Inside::colour_spin, order.inside);
@@ -357,13 +345,15 @@ void load_with(SpinorField<T>& psi, int column, const Real* spinor, const Spinor
       side_by_side == 1 ? batch_of(psi, order.sites) : grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
   const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
                               std::int64_t following) {
-    ask_ahead(spinor, row, next, group, lanes, following, side_by_side);
+    const TileRow& ahead = following >= 0 ? row : next;
+    const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
     if (side_by_side == 1) {
       for (int lane = 0; lane < lanes; lane += side)
         for (int i = 0; i < group.count; ++i)
-          gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, row, group.x(begin, i), lane);
+          gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, row, group.x(begin, i), lane, ahead,
+                                 group.x(x_ahead, i));
     } else if (group.count > 1) {
-      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side, group.two_runs);
+      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side, group.two_runs, ahead, x_ahead);
     } else {
       gather_numbers<T, lanes>(buffer, spinor, row, begin, side_by_side);
     }
@@ -397,10 +387,11 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
       const T* in = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
       rotate_tile<T, lanes>(buffer + i * spinor_reals * lanes, in, rotated, false);
     }
-    if (!whole_lines && !runs) ask_ahead(spinor, row, next, group, lanes, following, side_by_side);
+    const TileRow& ahead = following >= 0 ? row : next;
+    const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
     if (side_by_side > 1) {
       if (group.count > 1)
-        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side, group.two_runs);
+        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side, group.two_runs, ahead, x_ahead);
       else
         scatter_numbers<T, lanes>(spinor, buffer, row, begin, side_by_side);
       return;
@@ -411,10 +402,13 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
         continue;
       }
       for (int i = 0; i < group.count; ++i) {
-        std::array<Real*, side> sites;
-        for (int j = 0; j < side; ++j)
+        std::array<Real*, side> sites, later;
+        for (int j = 0; j < side; ++j) {
           sites[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, group.x(begin, i));
-        scatter_octet<T, lanes>(sites, buffer + i * spinor_reals * lanes, lane, whole_lines);
+          later[static_cast<std::size_t>(j)] = spinor + spinor_reals * ahead.index(lane + j, group.x(x_ahead, i));
+        }
+        scatter_octet<T, lanes>(sites, buffer + i * spinor_reals * lanes, lane, whole_lines,
+                                whole_lines ? nullptr : &later);
       }
     }
   };
