@@ -150,7 +150,8 @@ if(PKG_CONFIG AND C_COMPILER)
     set(${result} ${flags} PARENT_SCOPE)
   endfunction()
   ask_pkg_config(flags --cflags --libs halocline-qcd)
-  must(${C_COMPILER} -std=c99 -Wall -Wextra -Wpedantic -Werror ${hosts}/pion.c -o ${work}/by_pkg_config ${flags}
+  ask_pkg_config(of_programs --variable=programflags halocline-qcd)
+  must(${C_COMPILER} -std=c99 -Wall -Wextra -Wpedantic -Werror ${hosts}/pion.c -o ${work}/by_pkg_config ${flags} ${of_programs}
        -Wl,-rpath,${libraries})
   run_pion(${work}/by_pkg_config)
   file(WRITE ${work}/header.cpp "#include <halocline/qcd/bindings/c.h>\nint main() { return halocline_lattice_destroy(nullptr); }\n")

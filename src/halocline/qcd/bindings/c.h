@@ -10,7 +10,8 @@
 /// of several processes need an MPI that was started with MPI_THREAD_MULTIPLE, and a group of its own for each lattice
 /// (halocline_from_fortran_handle). Calls on one lattice take turns: a call that finds another one under way is
 /// refused, and so is a call from a progress function. That holds for halocline_solver_count(), _report() and _note()
-/// too. No object may be destroyed while a call uses it.
+/// too. The process that is refused so is the only one: the others wait for it. No object may be destroyed while a call
+/// uses it.
 ///
 /// Two things are shared between lattices. A process that once gave up waiting for another one remembers it: MPI then
 /// ends without waiting, and objects on every lattice are torn down without messages. The settings of
