@@ -32,6 +32,9 @@ struct SpinorShape {
 /// The shape of sources and solutions; with `whole` that of arrays on which D acts.
 SpinorShape shape_of(const Action& action, bool whole);
 
+/// Whether two arrays of so many bytes overlap.
+bool share_memory(const void* one, const void* other, std::size_t bytes) noexcept;
+
 /// @throws InvalidArgument  for a wrong count, or a format that the lattice or these quarks cannot have
 void check_spinor(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
                   std::size_t count, const char* call, const char* of);
@@ -64,10 +67,13 @@ private:
 /// A result: canonical room, and the way back to the host.
 class SpinorOut {
 public:
-  SpinorOut(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry, void* values);
+  /// @param room  memory for the copy, of count / 2 numbers, if there is some already
+  SpinorOut(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry, void* values,
+            std::vector<std::complex<double>> room = {});
   std::span<std::complex<double>> values() noexcept { return values_; }
   /// Writes the result where the host wants it. Nothing to do for canonical arrays.
   void finish(Passage& passage) const;
+  std::vector<std::complex<double>> room() && noexcept { return std::move(copy_); }
 
 private:
   SpinorFormat format_;
@@ -75,6 +81,24 @@ private:
   void* host_;
   std::vector<std::complex<double>> copy_;
   std::span<std::complex<double>> values_;
+};
+
+/// The sources and the results of one call, with all memory that they need: made while the call is checked.
+class SpinorTransfer {
+public:
+  SpinorTransfer(Context& context, const SpinorFormat& format, const SpinorShape& shape, std::span<void* const> to,
+                 std::span<const void* const> from);
+  std::span<const std::span<const std::complex<double>>> from() const noexcept { return sources_; }
+  std::span<const std::span<std::complex<double>>> to() const noexcept { return results_; }
+  /// Writes the results where the host wants them.
+  void finish();
+
+private:
+  Passage passage_;
+  std::vector<SpinorIn> in_;
+  std::vector<SpinorOut> out_;
+  std::vector<std::span<const std::complex<double>>> sources_;
+  std::vector<std::span<std::complex<double>>> results_;
 };
 
 }  // namespace halocline::qcd::bindings
