@@ -24,8 +24,9 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(halocline_isa_a64fx -mcpu=a64fx -msve-vector-bits=512)
   set(halocline_isa_neoverse-v1 -mcpu=neoverse-v1 -msve-vector-bits=256)
   set(halocline_isa_neoverse-v2 -mcpu=neoverse-v2 -msve-vector-bits=128)
-  # GCC 12 knows the smaller sister alone, whose instructions neoverse-v2 has too.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 and Clang 15 know the smaller sister alone, whose instructions neoverse-v2 has too.
+  if((CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+     OR (CMAKE_CXX_COMPILER_ID STREQUAL Clang AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16))
     set(halocline_isa_neoverse-v2 -mcpu=neoverse-n2 -msve-vector-bits=128)
   endif()
   set(halocline_isa_grace ${halocline_isa_neoverse-v2})  # Grace's cores are Neoverse V2
@@ -36,6 +37,11 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(halocline_isa_native "")
   if(HALOCLINE_ISA STREQUAL native)
     halocline_find_sve_bits(halocline_native_bits)
+    if(NOT halocline_native_bits MATCHES "^(0|128|256|512)$")
+      message(FATAL_ERROR "This machine's SVE registers have ${halocline_native_bits} bits; the kernels have layouts for 128, 256 "
+                          "and 512. Let the system give shorter ones (/proc/sys/abi/sve_default_vector_length), or build with "
+                          "HALOCLINE_ISA=portable.")
+    endif()
     if(NOT CMAKE_CROSSCOMPILING)
       set(halocline_isa_native -mcpu=native)
     elseif(halocline_native_bits EQUAL 0)
@@ -95,10 +101,14 @@ int main() {
   endif()
 endif()
 
-# What the compiler defines under these flags.
+# What the compiler defines under these flags. Its own first argument is that of "FCC;-Nclang"; Clang is told its target.
+separate_arguments(halocline_compiler_argument UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1}")
+if(CMAKE_CXX_COMPILER_TARGET AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND halocline_compiler_argument --target=${CMAKE_CXX_COMPILER_TARGET})
+endif()
 set(halocline_empty ${PROJECT_BINARY_DIR}/empty.cpp)
 file(WRITE ${halocline_empty} "")
-execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${halocline_isa_flags} -dM -E ${halocline_empty}
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${halocline_compiler_argument} ${halocline_isa_flags} -dM -E ${halocline_empty}
                 OUTPUT_VARIABLE halocline_macros RESULT_VARIABLE halocline_status ERROR_VARIABLE halocline_said)
 if(NOT halocline_status EQUAL 0)
   message(FATAL_ERROR "The compiler refuses the flags of HALOCLINE_ISA=${HALOCLINE_ISA}: ${halocline_said}")

@@ -13,14 +13,15 @@ include(CMakeDependentOption)
 set(halocline_map ${PROJECT_BINARY_DIR}/halocline.map)
 file(WRITE ${halocline_map}.probe "HALOCLINE_0 { local: *; };\n")
 check_linker_flag(CXX LINKER:--version-script=${halocline_map}.probe HALOCLINE_LINKER_TAKES_VERSIONS)
-# Sanitizers want their own symbols in the program, and an emulator needs none of this.
+# Sanitizers want their own symbols in the program. cmake/toolchains/aarch64-sve.cmake,
+# whose programs are static, switches it off too.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" halocline_build_type)
 set(halocline_sanitized OFF)
 if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${halocline_build_type}}" MATCHES "-fsanitize=")
   set(halocline_sanitized ON)
 endif()
 cmake_dependent_option(HALOCLINE_SHARED "Build libhalocline.so, the C interfaces" ON
-                       "HALOCLINE_LINKER_TAKES_VERSIONS;TARGET halocline_comm;NOT CMAKE_CROSSCOMPILING;NOT halocline_sanitized" OFF)
+                       "HALOCLINE_LINKER_TAKES_VERSIONS;TARGET halocline_comm;NOT halocline_sanitized" OFF)
 
 set(halocline_c_rooms "")
 set(halocline_symbol_versions "")
@@ -124,8 +125,24 @@ if(NOT TARGET halocline_c)
   set(halocline_libs_public " ${halocline_needs}")
   set(halocline_libs_private "")
 endif()
-file(RELATIVE_PATH halocline_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-string(REGEX REPLACE "/$" "" halocline_pc_up "${halocline_pc_up}")
+# The files can be moved with the whole installation, unless its libraries have a place of their own.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(halocline_pc_prefix ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH halocline_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" halocline_pc_up "${halocline_pc_up}")
+  set(halocline_pc_prefix \${pcfiledir}/${halocline_pc_up})
+endif()
+foreach(folder LIBDIR DATADIR INCLUDEDIR)
+  set(halocline_pc_${folder} ${CMAKE_INSTALL_${folder}})
+  if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_${folder}}")
+    set(halocline_pc_${folder} \${prefix}/${CMAKE_INSTALL_${folder}})
+  endif()
+endforeach()
+set(halocline_pc_program "")
+if(HALOCLINE_LINKER_EXPORTS_SYMBOL)
+  set(halocline_pc_program "-Wl,--export-dynamic-symbol=_end")
+endif()
 set(halocline_pc_files "")
 foreach(room ${halocline_c_rooms})
   set(description "Halo exchange and sums of Halocline")
@@ -133,13 +150,14 @@ foreach(room ${halocline_c_rooms})
     set(description "Lattice QCD of Halocline")
   endif()
   set(pc ${PROJECT_BINARY_DIR}/halocline-${room}.pc)
-  file(CONFIGURE OUTPUT ${pc} CONTENT "prefix=\${pcfiledir}/${halocline_pc_up}
-libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
-fortrandir=\${prefix}/${CMAKE_INSTALL_DATADIR}/halocline/fortran
+  file(CONFIGURE OUTPUT ${pc} CONTENT "prefix=${halocline_pc_prefix}
+libdir=${halocline_pc_LIBDIR}
+fortrandir=${halocline_pc_DATADIR}/halocline/fortran
+programflags=${halocline_pc_program}
 Name: halocline-${room}
 Description: ${description}, for C and Fortran
 Version: ${PROJECT_VERSION}
-Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
+Cflags: -I${halocline_pc_INCLUDEDIR}
 Libs: -L\${libdir} -lhalocline${halocline_libs_public}
 ${halocline_libs_private}" @ONLY)
   list(APPEND halocline_pc_files ${pc})

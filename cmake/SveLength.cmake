@@ -15,7 +15,8 @@ int main() {
 }
 ")
   separate_arguments(linker UNIX_COMMAND "${CMAKE_EXE_LINKER_FLAGS_INIT}")
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1} ${probe}.cpp ${linker} -o ${probe}
+  separate_arguments(argument UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1}")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${argument} ${probe}.cpp ${linker} -o ${probe}
                   RESULT_VARIABLE status ERROR_VARIABLE said)
   set(bits "")
   if(status EQUAL 0)

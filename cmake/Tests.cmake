@@ -237,7 +237,7 @@ else()
     add_test(NAME package_qcd
              COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DGENERATOR=${CMAKE_GENERATOR}
                      -DCXX=${CMAKE_CXX_COMPILER} -DMPIEXEC=${MPIEXEC_EXECUTABLE} -DSHARED=${HALOCLINE_SHARED}
-                     "-DROOMS=${halocline_c_rooms}" -P ${PROJECT_SOURCE_DIR}/tests/package/qcd.cmake)
+                     "-DROOMS=${halocline_c_rooms}" -DLIBDIR=${CMAKE_INSTALL_LIBDIR} -P ${PROJECT_SOURCE_DIR}/tests/package/qcd.cmake)
     set_tests_properties(package_qcd PROPERTIES LABELS package PROCESSORS 2 TIMEOUT 600
                                                 ENVIRONMENT "${halocline_openmpi_environment}")
   endif()

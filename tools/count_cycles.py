@@ -73,7 +73,7 @@ CONFIGURATION = {
     "CMAKE_BUILD_TYPE": "counted", "HALOCLINE_CPU_FEATURES": "",
 }  # fmt: skip
 WAYS = ("loads", "permute", "select")
-SHIFTED_TILES = 24
+SHIFTED_TILES = 72
 
 
 @dataclass
@@ -120,9 +120,8 @@ def compiled(source: Path, machine: Machine, compiler: str, further: list[str], 
     config.write_text(re.sub(r"@(\w+)@", lambda m: CONFIGURATION.get(m[1], "0"), text))
     program = folder / source.stem
     target = ["--target=aarch64-linux-gnu"] if "clang" in compiler else []
-    sources = [str(source)]
-    if "halocline/core/aligned_array.hpp" in source.read_text():
-        sources.append(str(ROOT / "src/halocline/core/aligned_array.cpp"))
+    parts = re.findall(r'"halocline/core/(aligned_array|machine)\.hpp"', source.read_text())
+    sources = [str(source), *(str(ROOT / f"src/halocline/core/{part}.cpp") for part in parts)]
     includes = [f"-I{ROOT}/src", f"-I{ROOT}/tools/cycles", f"-I{folder}/include"]
     run([compiler, *target, *RELEASE, *machine.flags, *further, *includes, *sources, "-o", str(program)])
     return program
@@ -144,7 +143,10 @@ def traced(program: Path, arguments: list[str], machine: Machine) -> tuple[list[
     texts, functions = disassembled(program)
     begin, end = functions["count_begin"], functions["count_end"]
     log = program.with_suffix(".log")
-    emulator = ["qemu-aarch64", "-cpu", machine.emulated, "-singlestep", "-d", "exec,nochain", "-D", str(log)]
+    # The name of the option since QEMU 8.1, and before.
+    known = subprocess.run(["qemu-aarch64", "-h"], capture_output=True, text=True).stdout
+    one_by_one = "-one-insn-per-tb" if "one-insn-per-tb" in known else "-singlestep"
+    emulator = ["qemu-aarch64", "-cpu", machine.emulated, one_by_one, "-d", "exec,nochain", "-D", str(log)]
     printed = run([*emulator, str(program), *arguments])
     addresses, counting = [], False
     with log.open() as lines:
@@ -208,14 +210,18 @@ def inside_flops(domain: list[int]) -> float:
     return (8 - missing) * 168 - 24 + 504 + 24
 
 
-def count_domain(domain: list[int], machine: Machine, compiler: str, flags: list[str], folder: Path) -> Count:
+def count_domain(domain: list[int], machine: Machine, compiler: str, flags: list[str], folder: Path) -> list[Count]:
+    """Without prefetching, and one tile ahead."""
     program = compiled(ROOT / "tests/qcd/schwarz/count_domain.cpp", machine, compiler, flags, folder)
     sites = domain[0] * domain[1] * domain[2] * domain[3]
-    name = "D_in " + "x".join(map(str, domain))
-    count = counted(name, program, [str(n) for n in domain], sites, machine, compiler)
-    count.flops = inside_flops(domain)
-    count.of_peak = count.flops / (count.cycles * machine.peak)
-    return count
+    counts = []
+    for ahead, words in ((0, ""), (1, ", prefetching")):
+        name = "D_in " + "x".join(map(str, domain)) + words
+        count = counted(name, program, [*map(str, domain), str(ahead)], sites, machine, compiler)
+        count.flops = inside_flops(domain)
+        count.of_peak = count.flops / (count.cycles * machine.peak)
+        counts.append(count)
+    return counts
 
 
 def count_shifts(machine: Machine, compiler: str, flags: list[str], folder: Path) -> list[Count]:
@@ -273,7 +279,7 @@ def main() -> int:
             program = compiled(given.source, machine, given.compiler, flags, folder)
             counts = [counted(given.source.stem, program, given.arguments, given.sites, machine, given.compiler)]
         else:
-            counts = [count_domain(domain, machine, given.compiler, flags, folder)]
+            counts = count_domain(domain, machine, given.compiler, flags, folder)
             counts += count_shifts(machine, given.compiler, flags, folder)
     print("\n".join(table(counts)))
     if given.json is not None:

@@ -35,6 +35,15 @@ def launched_rank() -> int | None:
     return None
 
 
+def check_machine() -> None:
+    """Raises InvalidArgument where this machine lacks the instructions of the build, or has registers of another
+    length. Under a launcher the processes compare the lengths together, when MPI starts. Not collective."""
+    if launched_rank() is None:
+        _halocline.core.check_cpu()
+    else:
+        _halocline.core.check_instructions()
+
+
 def self_alone() -> Communicator:
     """The group of this single process."""
     return Communicator.self()

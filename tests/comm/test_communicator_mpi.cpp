@@ -42,6 +42,10 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return {view.begin(), view.end()};
 }
 
+#if HALOCLINE_HAVE_MPI
+void ignore_errors(MPI_Comm*, int*, ...) {}  // NOLINT: MPI has it so
+#endif
+
 }  // namespace
 
 TEST_CASE("communicator: sums are added in rank order, the same bits on every rank, short and long") {
@@ -276,5 +280,23 @@ TEST_CASE("mpi: a group from somebody else's communicator has its ranks, and nul
   CHECK(comm::from_mpi(MPI_COMM_SELF).size() == 1);
   CHECK(comm::mpi_comm(Communicator::self()) == MPI_COMM_NULL);
   CHECK_THROWS_AS(static_cast<void>(comm::from_mpi(MPI_COMM_NULL)), core::InvalidArgument);
+}
+
+TEST_CASE("mpi: two threads that take errors as return codes leave the host's handler of MPI_COMM_WORLD in place") {
+  static_cast<void>(comm::world());
+  MPI_Errhandler of_the_host = MPI_ERRHANDLER_NULL, now = MPI_ERRHANDLER_NULL;
+  REQUIRE(MPI_Comm_create_errhandler(ignore_errors, &of_the_host) == MPI_SUCCESS);
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &now);
+  const MPI_Errhandler before = now;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, of_the_host);
+  // The order of two threads: the first one to begin is the first one to end.
+  std::optional<comm::ErrorsReturned> first(std::in_place), second(std::in_place);
+  first.reset();
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &now);
+  CHECK(now == MPI_ERRORS_RETURN);
+  second.reset();
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &now);
+  CHECK(now == of_the_host);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
 }
 #endif

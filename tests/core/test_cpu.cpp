@@ -4,6 +4,7 @@
 
 #include "halocline/core/config.hpp"
 #include "halocline/core/cpu.hpp"
+#include "halocline/core/pack.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,6 +53,14 @@ TEST_CASE("cpu: a build with narrower registers than the CPU says so, and no oth
   CHECK(said.find("this CPU has 512 (SVE)") != said.npos);
   CHECK(said.find("-DHALOCLINE_ISA=native") != said.npos);
   CHECK(narrower_sentence("avx2", 256, "avx512", 512) != "");
+}
+
+TEST_CASE("cpu: packs of whole registers keep their lanes, and so do all packs that compile to vectors") {
+  CHECK(whole_pack_lanes<float>(native_lanes<float>) == native_lanes<float>);
+  CHECK(whole_pack_lanes<double>(native_lanes<double>) == native_lanes<double>);
+  CHECK(whole_pack_lanes<float>(4) == 4);
+  CHECK(whole_pack_lanes<float>(1) == 1);
+  CHECK(whole_pack_lanes<float>(8) == (sve_bits > 256 ? 4 : 8));
 }
 
 TEST_CASE("cpu: the revision is twelve hexadecimal digits or unknown") {

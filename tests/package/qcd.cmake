@@ -3,12 +3,17 @@
 # Programs of others with Halocline as their solver, against an installed build: examples/qcd_hosts in three languages, a
 # Fortran program that uses what the example does not, the same through pkg-config, and what the shared library exports.
 #
-#   cmake -DBUILD=dir -DSOURCE=top -DGENERATOR=Ninja -DCXX=compiler -DSHARED=ON -DROOMS="comm;qcd" [-DMPIEXEC=program] -P qcd.cmake
+#   cmake -DBUILD=dir -DSOURCE=top -DGENERATOR=Ninja -DCXX=compiler -DSHARED=ON -DROOMS="comm;qcd" -DLIBDIR=lib
+#         [-DMPIEXEC=program] -P qcd.cmake
 #
 # Nothing of the library is compiled again. The pion of the sample configuration is that of the reference data, where they
 # are beside the checkout.
 set(work ${BUILD}/package_qcd_test)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+set(libraries ${LIBDIR})
+if(NOT IS_ABSOLUTE "${LIBDIR}")
+  set(libraries ${prefix}/${LIBDIR})
+endif()
 
 set(counts 1)
 if(MPIEXEC)
@@ -138,30 +143,31 @@ endif()
 find_program(PKG_CONFIG NAMES pkg-config pkgconf)
 find_program(C_COMPILER NAMES cc gcc clang)
 if(PKG_CONFIG AND C_COMPILER)
-  set(ENV{PKG_CONFIG_PATH} ${prefix}/lib/pkgconfig)
+  set(ENV{PKG_CONFIG_PATH} ${libraries}/pkgconfig)
   function(ask_pkg_config result)
     must(${PKG_CONFIG} ${ARGN})
     separate_arguments(flags UNIX_COMMAND "${said}")
     set(${result} ${flags} PARENT_SCOPE)
   endfunction()
   ask_pkg_config(flags --cflags --libs halocline-qcd)
-  must(${C_COMPILER} -std=c99 -Wall -Wextra -Wpedantic -Werror ${hosts}/pion.c -o ${work}/by_pkg_config ${flags}
-       -Wl,-rpath,${prefix}/lib)
+  ask_pkg_config(of_programs --variable=programflags halocline-qcd)
+  must(${C_COMPILER} -std=c99 -Wall -Wextra -Wpedantic -Werror ${hosts}/pion.c -o ${work}/by_pkg_config ${flags} ${of_programs}
+       -Wl,-rpath,${libraries})
   run_pion(${work}/by_pkg_config)
   file(WRITE ${work}/header.cpp "#include <halocline/qcd/bindings/c.h>\nint main() { return halocline_lattice_destroy(nullptr); }\n")
   ask_pkg_config(flags --cflags --libs halocline-comm)
-  must(${CXX} -std=c++11 -Wall -Wextra -Wpedantic -Werror ${work}/header.cpp -o ${work}/header ${flags} -Wl,-rpath,${prefix}/lib)
+  must(${CXX} -std=c++11 -Wall -Wextra -Wpedantic -Werror ${work}/header.cpp -o ${work}/header ${flags} -Wl,-rpath,${libraries})
   must(${work}/header)
   ask_pkg_config(flags --static --libs halocline-qcd)
   list(FILTER flags EXCLUDE REGEX "^-lhalocline$")
-  must(${C_COMPILER} -std=c99 -I${prefix}/include ${hosts}/pion.c -o ${work}/by_archives ${prefix}/lib/libhalocline.a ${flags})
+  must(${C_COMPILER} -std=c99 -I${prefix}/include ${hosts}/pion.c -o ${work}/by_archives ${libraries}/libhalocline.a ${flags})
   run_pion(${work}/by_archives)
   get_filename_component(mpi_programs "${MPIEXEC}" DIRECTORY)
   find_program(MPICC mpicc HINTS "${mpi_programs}")
   if(MPIEXEC AND MPICC)
     ask_pkg_config(flags --cflags --libs halocline-qcd)
     must(${MPICC} -std=c99 -Wall -Wextra -Werror ${SOURCE}/tests/package/threads_qcd.c -o ${work}/threads_qcd ${flags}
-         -Wl,-rpath,${prefix}/lib -lm -lpthread)
+         -Wl,-rpath,${libraries} -lm -lpthread)
     run_on(2 ${work}/threads_qcd)
     if(NOT said MATCHES "right|left out")
       message(FATAL_ERROR "two lattices in two threads: ${said}")
@@ -192,8 +198,10 @@ if(SHARED AND NM)
       list(APPEND declared ${name})
     endforeach()
   endforeach()
-  must(${NM} -D --defined-only ${prefix}/lib/libhalocline.so)
-  string(REGEX MATCHALL " [TWVDBRi] [^\n]+" exported "${said}")
+  must(${NM} -D --defined-only ${libraries}/libhalocline.so)
+  # Of every class; the names of the versions themselves are absolute symbols.
+  string(REGEX MATCHALL " [A-Za-z] [^\n]+" exported "${said}")
+  list(FILTER exported EXCLUDE REGEX "^ A HALOCLINE_[0-9.]+")
   list(TRANSFORM exported REPLACE "^ . " "")
   list(TRANSFORM listed REPLACE "@@.*" "" OUTPUT_VARIABLE names)
   foreach(list exported listed declared names)

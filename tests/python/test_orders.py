@@ -186,3 +186,17 @@ for grid in ([1, 2, 1, 1], [1, 1, 1, 2]):  # the first divides 6 sites into boxe
     done = python(script, ranks=2)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("refused: gauge_from_array: the array has the shap") == 4
+
+
+def test_bytes_of_another_machine_are_turned(u):
+    array = hc.qcd.gauge_to_array(u, "milc")
+    assert np.array_equal(hc.qcd.gauge_from_array(array.astype(">c16"), u, "milc").array(), u.array())
+    spinor = np.random.default_rng(1).random((*u.geometry.local[::-1], 4, 3)) + 0j
+    back = hc.qcd.spinor_from_array(spinor.astype(">c8"), u)
+    assert np.array_equal(back, spinor.astype("c8"))
+
+
+def test_one_lane_of_qws_is_an_array_of_complex_numbers(u):
+    array = hc.qcd.gauge_to_array(u, "qws", lanes=1)
+    assert np.iscomplexobj(array)
+    assert np.array_equal(hc.qcd.gauge_from_array(array, u, "qws", lanes=1).array(), u.array())

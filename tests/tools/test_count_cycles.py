@@ -17,6 +17,18 @@ SPEC.loader.exec_module(count_cycles)
 
 WHY = count_cycles.unavailable_reason("aarch64-linux-gnu-g++")
 
+
+def first_line(*words):
+    try:
+        return subprocess.run(words, capture_output=True, text=True).stdout.splitlines()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+# The figures are those of one compiler and one model.
+if not WHY and " 12." not in first_line("aarch64-linux-gnu-g++", "--version"):
+    WHY = "the counted figures are those of g++ 12"
+
 # Cycles a site of the public solver of Fugaku for the same domain, compiler and flags (docs/fugaku.md).
 OF_THEIRS = 75.1
 
@@ -35,6 +47,7 @@ def counts(tmp_path_factory):
 def test_d_in_takes_at_most_seven_tenths_of_the_cycles_of_the_solver_of_fugaku(counts):
     inside = counts["D_in 16x6x4x3"]
     assert inside["cycles"] < 0.7 * OF_THEIRS
+    assert counts["D_in 16x6x4x3, prefetching"]["cycles"] < 0.7 * OF_THEIRS
     assert inside["spills"] * 16 < 10  # a tile
     # No model can let the pipelines do more than they can.
     assert inside["cycles"] > inside["float_pipes"] > inside["flops"] / 64 / 2

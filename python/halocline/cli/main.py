@@ -23,7 +23,7 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from halocline.cli.common import command_group
-from halocline.comm import launched_rank
+from halocline.comm import check_machine, launched_rank
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 SECONDS_TO_AGREE = 10.0
@@ -158,14 +158,26 @@ def _print_error(sentence: str) -> None:
     print(f"halocline: {sentence}", file=sys.stderr, flush=True)
 
 
+def _refused_machine() -> str:
+    """Why this machine cannot run the build, with the rank; empty where it can."""
+    try:
+        check_machine()
+    except InvalidArgument as error:
+        rank = launched_rank()
+        return str(error) if rank is None else f"rank {rank}: {error}"
+    return ""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
     try:
-        from halocline import _halocline, thread_problem
+        from halocline import thread_problem
 
         if thread_problem:
             raise InvalidArgument(thread_problem)
-        _halocline.core.check_cpu()
+        if missing := _refused_machine():
+            _print_error(missing)  # on each rank where it is so: MPI has not started, and nobody else can say it
+            return 2
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # file names may contain characters that no encoding has
                 stream.reconfigure(errors="backslashreplace")

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from halocline import _halocline
+from halocline.comm import check_machine
 from halocline.maxwell.bodies import cuboid, cylinder, sphere, voxels, voxels_of_cube, voxels_of_mesh
 from halocline.maxwell.checks import COMPONENTS
 from halocline.maxwell.fitting import IndexTable, error_of, fit, read_index
@@ -52,3 +53,5 @@ __all__ = [
     "voxels_of_cube",
     "voxels_of_mesh",
 ]
+
+check_machine()  # before anything is computed

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lattice QCD: a gauge configuration goes in, quark propagators and hadron correlators come out."""
 
+from halocline.comm import check_machine
 from halocline.qcd import analysis, measure
 from halocline.qcd.doublet import DoubletPropagator
 from halocline.qcd.fields import covariant_derivative, shift
@@ -77,3 +78,5 @@ __all__ = [
     "spinor_to_array", "staggered_point_source", "staggered_wall_source", "topological_charge", "unit_links",
     "wall_source", "weak_links", "wilson_flow", "write_gauge", "write_propagator",
 ]  # fmt: skip
+
+check_machine()  # before anything is computed

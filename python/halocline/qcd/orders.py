@@ -10,7 +10,7 @@
     "milc"          links [2][t][z][y][x/2][mu][3][3]: MILC, and QUDA_MILC_GAUGE_ORDER                 DeGrand-Rossi
     "qws"           links [2][mu][t][z][y][x/2/L][column][row][2][L] of reals, the halves of x first   UKQCD
     "qws-even-odd"  the same with the parities first                                                   UKQCD
-    "openqcd"       links [V/2][8][3][3], the links around odd sites; spinors [V][4][3]                openQCD
+    "openqcd"       links [V/2][8][3][3], the links around odd sites; spinors [V][4][3]; openQCD 1.x   openQCD
 
 docs/conventions.md has the offset of every number. Every process has the array of its own box. Numbers are complex64
 or complex128; those of QWS are float32 or float64, since real and imaginary parts are apart. Functions are collective
@@ -295,6 +295,7 @@ def _numbers(
         if not isinstance(values, np.ndarray) or values.dtype.char not in "fdFD":
             kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
             raise InvalidArgument(f"{title}: the array is {kind}; expected float32, float64, complex64 or complex128.")
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)  # of this machine, whatever a file had
         parts = 2 if values.dtype.kind == "c" else 1
         shape = _shape(order, basis, lanes, values.dtype.itemsize // parts, here, shape_of)
         pairs = _is_complex(order, lanes)
@@ -314,10 +315,15 @@ def _numbers(
 def _new_array(
     title: str, here: Geometry, order: str, basis: str | None, bits: int, lanes: int, shape_of: Callable[..., Any]
 ) -> NDArray[Any]:
-    """An array of the order's shape, at a multiple of 64 bytes. Raises InvalidArgument."""
-    if bits not in (32, 64):
-        raise InvalidArgument(f"{title}: bits = {bits}: expected 32 or 64.")
-    shape = _shape(order, basis, lanes, bits // 8, here, shape_of)
+    """An array of the order's shape, at a multiple of 64 bytes. Raises InvalidArgument on every process. Collective."""
+    sentence, shape = "", ()
+    try:
+        if bits not in (32, 64):
+            raise InvalidArgument(f"{title}: bits = {bits}: expected 32 or 64.")
+        shape = _shape(order, basis, lanes, bits // 8, here, shape_of)
+    except InvalidArgument as error:
+        sentence = str(error)
+    raise_together(here.communicator, sentence, InvalidArgument)
     kinds: dict[tuple[bool, int], DTypeLike] = {
         (True, 64): np.complex128, (True, 32): np.complex64, (False, 64): np.float64, (False, 32): np.float32,
     }  # fmt: skip
@@ -329,7 +335,8 @@ def _new_array(
 
 
 def _is_complex(order: str, lanes: int) -> bool:
-    return _halocline.qcd.describe_order(order)["lanes"] == 1 and lanes in (0, 1)
+    # Of one lane, a real and an imaginary part stand side by side.
+    return lanes == 1 or (lanes == 0 and _halocline.qcd.describe_order(order)["lanes"] == 1)
 
 
 def _reals(values: NDArray[Any]) -> NDArray[Any]:

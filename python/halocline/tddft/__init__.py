@@ -13,6 +13,7 @@ Plain numbers are in Hartree atomic units; a text carries its unit. In `from_ato
 
 from typing import TYPE_CHECKING, Any
 
+from halocline.comm import check_machine
 from halocline.tddft import potentials
 from halocline.tddft.bands import BandStructure, band_structure
 from halocline.tddft.densities import ResponseDensities, response_densities
@@ -49,3 +50,6 @@ def __getattr__(name: str) -> Any:
 
         return Halocline
     raise AttributeError(f"module 'halocline.tddft' has no attribute '{name}'")
+
+
+check_machine()  # before anything is computed

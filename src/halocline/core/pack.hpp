@@ -52,6 +52,16 @@ inline constexpr int pack_lanes =
     V < native_lanes<T> ? V : native_lanes<T>;
 #endif
 
+/// The most lanes, `lanes` or fewer, of a pack that compiles to vector instructions as a whole: with registers of
+/// 512-bit SVE 4 instead of 8 for float, see pack_lanes.
+template <class T>
+constexpr int whole_pack_lanes(int lanes) {
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+  if (lanes < native_lanes<T> && lanes * static_cast<int>(sizeof(T)) > 16) return 16 / static_cast<int>(sizeof(T));
+#endif
+  return lanes;
+}
+
 namespace detail {
 template <class T, int N>
 struct VectorOf {

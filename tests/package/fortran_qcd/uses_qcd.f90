@@ -49,6 +49,11 @@ program uses_qcd
   call check(all(lattice%offset() == [0, 0, 0, rank * n(4)]) .and. all(lattice%extents() == [4, 4, 4, 8]), 'offset')
   call check(all(lattice%processes() == [1, 1, 1, world%size()]), 'processes')
   call lattice%set_time_limit(100.0_real64)
+  call lattice%set_communication(buffers=1, sums='ordered')
+  call lattice%set_communication()
+  call lattice%set_communication(sums='sometimes', ierr=ierr, errmsg=sentence)
+  call check(ierr == halocline_invalid_argument .and. index(sentence, 'sometimes') > 0, 'unknown sums')
+  call check(lattice%failure() == '', 'a lattice that is usable')
 
   ! Links in the canonical order: column, row, direction, x, y, z, t.
   call gauge%init(lattice)
@@ -67,6 +72,13 @@ program uses_qcd
   call check(abs(gauge%plaquette() - plaquette) < 1e-6_real64, 'links through float')
   call gauge%set(links)
   call check(abs(gauge%plaquette() - plaquette) < 1e-15_real64, 'links set again')
+  call gauge%start('unit')
+  call gauge%set_directions(links(:, :, 1, :, :, :, :), links(:, :, 2, :, :, :, :), links(:, :, 3, :, :, :, :), &
+                            links(:, :, 4, :, :, :, :))
+  call check(abs(gauge%plaquette() - plaquette) < 1e-15_real64, 'links of four arrays')
+  call gauge%set_directions(links(:, :, 1, :, :, :, :), links(:, :, 2, :, :, :, :), links(:, :, 3, :, :, :, :), &
+                            links(:, :, 4, :, :, :, 2:), ierr=ierr, errmsg=sentence)
+  call check(ierr == halocline_invalid_argument .and. index(sentence, 'real numbers given') > 0, 'a short array of links')
 
   ! Two columns, D x = b, with the default format and that of QUDA in both precisions.
   action%kind = 'twisted-clover'
@@ -109,6 +121,13 @@ program uses_qcd
   call refused%init(world, [4, 4, 4, 7], lattice%processes(), ierr=ierr, errmsg=sentence)
   call check((ierr == halocline_ok) .eqv. (world%size() == 1), 'extents that cannot be divided')
   if (ierr == halocline_ok) call refused%destroy()
+  if (rank == 0) then  ! a mistake of one process
+    call refused%init(world, [4, 4, 4, 8], lattice%processes(), ranks=[(i, i=0, world%size())], ierr=ierr, errmsg=sentence)
+  else
+    call refused%init(world, [4, 4, 4, 8], lattice%processes(), ranks=[(i, i=0, world%size() - 1)], ierr=ierr, &
+                      errmsg=sentence)
+  end if
+  call check(ierr == halocline_invalid_argument, 'ranks of another number')
   action%csw = 1
   action%kind = 'wilson'
   call solver%refresh(gauge, action, ierr, sentence)
@@ -127,7 +146,10 @@ program uses_qcd
 
   ! Correlators; columns in another basis and back.
   action = halocline_action(kind='wilson', mass=0.2_real64)
-  call solver%refresh(gauge, action)
+  call solver%refresh(gauge, action, ierr, sentence)
+  call check(ierr == halocline_invalid_argument .and. index(sentence, 'of another kind') > 0, 'another kind')
+  call solver%destroy()
+  call solver%init(gauge, action)
   call quark%solve(solver, source=[1, 2, 3, 1])
   allocate (pion(8), other(8), nucleon(8))
   call quark%meson('pion', pion)
@@ -145,6 +167,25 @@ program uses_qcd
   call check(real(nucleon(2)) > 0, 'nucleon')
   call quark%meson('kaon', pion, ierr=ierr, errmsg=sentence)
   call check(ierr == halocline_invalid_argument .and. index(sentence, 'kaon') > 0, 'unknown channel')
+
+  ! Staggered quarks have three columns: those of a solve can be read and set, and an array of twelve is refused.
+  call copy%destroy()
+  call quark%destroy()
+  call walls%destroy()
+  call walls%init(gauge, halocline_action(kind='one-link', mass=0.5_real64))
+  call quark%solve(walls, source=[0, 0, 0, 0])
+  call quark%get(columns, ierr=ierr, errmsg=sentence)
+  call check(ierr == halocline_invalid_argument .and. index(sentence, 'real numbers given') > 0, 'twelve columns')
+  deallocate (columns)
+  allocate (columns(3 * sites, 3))
+  call quark%get(columns)
+  call check(maxval(abs(columns)) > 0, 'staggered columns')
+  call quark%meson('pion', pion)
+  call check(all(real(pion) > 0), 'staggered pion')
+  call copy%init(lattice, [0, 0, 0, 0], staggered=.true.)
+  call copy%set(columns)
+  call copy%meson('pion', other)
+  call check(maxval(abs(pion - other)) < 1e-14_real64, 'staggered columns set again')
 
   call copy%destroy()
   call quark%destroy()

@@ -65,6 +65,7 @@ TEST_CASE("c qcd: NULL in the first place is refused by every function, with its
   refused_null(halocline_lattice_create(nullptr, extents.data(), nullptr, nullptr, &lattice), "lattice_create");
   refused_null(halocline_lattice_geometry(nullptr, out.data(), nullptr, nullptr, nullptr), "lattice_geometry");
   refused_null(halocline_lattice_set_time_limit(nullptr, 1), "lattice_set_time_limit");
+  refused_null(halocline_lattice_set_communication(nullptr, "", 2, 0, "", nullptr), "lattice_set_communication");
   refused_null(halocline_lattice_failure(nullptr, &text), "lattice_failure");
   refused_null(halocline_format_init(nullptr, sizeof(halocline_format)), "format_init");
   refused_null(halocline_action_init(nullptr, sizeof(halocline_action)), "action_init");
@@ -90,6 +91,7 @@ TEST_CASE("c qcd: NULL in the first place is refused by every function, with its
   refused_null(halocline_solver_note(nullptr, 0, 0, &text), "solver_note");
   refused_null(halocline_propagator_create(nullptr, extents.data(), 0, &propagator), "propagator_create");
   refused_null(halocline_propagator_solve(nullptr, extents.data(), nullptr, nullptr, &propagator), "propagator_solve");
+  refused_null(halocline_propagator_count(nullptr, nullptr, &count), "propagator_count");
   refused_null(halocline_propagator_set(nullptr, nullptr, nullptr, 0), "propagator_set");
   refused_null(halocline_propagator_get(nullptr, nullptr, nullptr, 0), "propagator_get");
   refused_null(halocline_meson(nullptr, nullptr, "pion", nullptr, values.data(), 8), "meson");

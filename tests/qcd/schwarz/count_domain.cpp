@@ -3,7 +3,8 @@
 // One application of D_in to a domain, for tools/count_cycles: what runs between count_begin() and count_end() is
 // counted.
 //
-//   count_domain LX LY LZ LT   the domain's sites; LX is a multiple of the lanes, all of which lie along x
+//   count_domain LX LY LZ LT [AHEAD]   the domain's sites; LX is a multiple of the lanes, all of which lie along x.
+//                                      Links and blocks are requested AHEAD tiles ahead, as on A64FX; 0: not at all
 //
 // The kernels are the library's own (qcd/schwarz/detail/tile_loop.hpp). The tables of neighbours are made here, for a
 // layout whose tiles lie along x alone, so that no other source has to be compiled.
@@ -14,6 +15,7 @@
 
 #include "count.hpp"
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/core/machine.hpp"
 #include "halocline/qcd/schwarz/detail/tile_loop.hpp"
 
 using namespace halocline;
@@ -72,7 +74,7 @@ struct AlongX {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 5) return 2;
+  if (count != 5 && count != 6) return 2;
   const AlongX layout(std::atoi(words[1]), std::atoi(words[2]), std::atoi(words[3]), std::atoi(words[4]));
   const std::size_t numbers = static_cast<std::size_t>(layout.tiles()) * lanes;
   core::AlignedArray<float> own(24 * numbers), out(24 * numbers), links(72 * numbers), blocks(72 * numbers);
@@ -83,6 +85,8 @@ int main(int count, char** words) {
   fields.out = out.data();
   fields.links = links.data();
   fields.blocks = blocks.data();
+  fields.prefetch = count == 6 ? std::atoi(words[5]) : 0;
+  fields.machine = &core::machine_of({core::CpuIdentity::Vendor::fujitsu, 0, 0x001, false});
   const TileLoop<float, Real, 3> loop{neighbours.data(), tables};
   count_begin();
   loop.run<Pass::inside>(fields, nullptr, 0, layout.tiles());

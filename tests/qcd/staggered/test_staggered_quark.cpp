@@ -216,7 +216,7 @@ TEST_CASE("staggered quark: refusals say what serves") {
   QuarkSolver solver(u, action);
   Numbers spinor(static_cast<std::size_t>(12 * u.geometry().local_volume())), x(spinor.size());
   CHECK_THROWS_WITH_AS(solver.solve(x, spinor), doctest::Contains("[t][z][y][x][colour]"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(solver.refresh(u, WilsonCloverAction{.mass = 0.1}), doctest::Contains("other spins"),
+  CHECK_THROWS_WITH_AS(solver.refresh(u, WilsonCloverAction{.mass = 0.1}), doctest::Contains("another kind"),
                        core::InvalidArgument);
   CHECK_THROWS_WITH_AS(wilson_part(action), doctest::Contains("staggered"), core::InvalidArgument);
 }

@@ -5,6 +5,7 @@
 #include "halocline/comm/group/job_coordinates.hpp"
 #include "halocline/comm/group/swap.hpp"
 #include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/group/vector_length.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
@@ -15,7 +16,10 @@
 
 namespace halocline::comm {
 
-Communicator world() { return Communicator::self(); }
+Communicator world() {
+  check_vector_lengths(Communicator::self());
+  return Communicator::self();
+}
 
 void set_time_limit(const Communicator& group, double seconds) {
   std::array least{seconds};

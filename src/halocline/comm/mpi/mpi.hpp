@@ -49,9 +49,6 @@ public:
   ErrorsReturned(const ErrorsReturned&) = delete;
   ErrorsReturned& operator=(const ErrorsReturned&) = delete;
   ~ErrorsReturned();
-
-private:
-  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
 }  // namespace halocline::comm

@@ -5,22 +5,34 @@
 /// correlators.
 ///
 /// The handles, the statuses and halocline_last_error() are those of comm/bindings/c.h. Everything here stands on a
-/// lattice (halocline_lattice): a group of processes and the part of the sites that each one holds. There are no
-/// globals. Calls on different lattices may run in different threads at once. A group of one process by
-/// halocline_self() then needs no MPI; groups of several processes need an MPI that was started with
-/// MPI_THREAD_MULTIPLE, and a group of its own for each lattice (halocline_from_fortran_handle). Calls on one lattice
-/// take turns: a call that finds another one under way is refused.
+/// lattice (halocline_lattice): a group of processes and the part of the sites that each one holds. Calls on different
+/// lattices may run in different threads at once. A group of one process by halocline_self() then needs no MPI; groups
+/// of several processes need an MPI that was started with MPI_THREAD_MULTIPLE, and a group of its own for each lattice
+/// (halocline_from_fortran_handle). Calls on one lattice take turns: a call that finds another one under way is
+/// refused, and so is a call from a progress function. That holds for halocline_solver_count(), _report() and _note()
+/// too. The process that is refused so is the only one: the others wait for it. No object may be destroyed while a call
+/// uses it.
+///
+/// Two things are shared between lattices. A process that once gave up waiting for another one remembers it: MPI then
+/// ends without waiting, and objects on every lattice are torn down without messages. The settings of
+/// halocline_lattice_set_time_limit() and halocline_lattice_set_communication() hold for all groups of one family.
 ///
 /// Every function that takes a lattice, or an object made on one, is collective over the lattice's group unless it
 /// says otherwise: all processes call it with the same values. Arrays differ, of course. Each rank checks its
-/// arguments before the call begins. A mistake on any rank, and a value that differs between ranks, is
-/// INVALID_ARGUMENT with one sentence on every rank, and everything is as before. Only a NULL object in the place of
-/// the first argument is seen by the calling process alone.
+/// arguments before the call begins. A mistake on any rank, another function or object, and a value that differs
+/// between ranks, is INVALID_ARGUMENT with one sentence on every rank, and everything is as before. Only a NULL object
+/// in the place of the first argument is seen by the calling process alone.
 ///
-/// After HALOCLINE_FAILED or HALOCLINE_OUT_OF_MEMORY the other processes may be anywhere. On several processes the
-/// lattice then refuses every further call with HALOCLINE_FAILED and the first sentence; only the `..._destroy`
-/// functions still work. After the other statuses everything remains usable. How long ranks wait for each other is set
-/// by halocline_lattice_set_time_limit() and halocline_communicator_set_time_limit().
+/// Copies of arrays, new gauge fields and new propagators get their memory before the call begins. Where a rank has
+/// none, every rank returns HALOCLINE_OUT_OF_MEMORY, and everything is as before.
+///
+/// After HALOCLINE_FAILED, and after HALOCLINE_OUT_OF_MEMORY in the middle of a call (a solver that gets its own
+/// fields), the other processes may be anywhere; in that case they wait for this one until a time limit ends it. On
+/// several processes the lattice then refuses every further call with HALOCLINE_FAILED and the first sentence; only
+/// what is not collective still works. There is one exception: numbers that are not finite in the middle of a call are
+/// HALOCLINE_FAILED on every rank alike, and the lattice remains usable. After the other statuses everything remains
+/// usable. How long ranks wait for each other is set by halocline_lattice_set_time_limit() during solves, and by
+/// halocline_communicator_set_time_limit() otherwise.
 ///
 /// Structs of parameters begin with their size, which `..._init(&parameters, sizeof parameters)` writes beside the
 /// default values. A program that was compiled with an older header, whose structs are shorter, therefore runs with a
@@ -44,7 +56,7 @@ extern "C" {
 typedef struct halocline_lattice halocline_lattice;
 
 /// A lattice of sites x y z t, divided among the processes of a group.
-/// @param extents    shape (4,): sites along x, y, z, t
+/// @param extents    shape (4,): sites along x, y, z, t; 1 to 65536 each, and 2^40 in all at most
 /// @param processes  shape (4,): along each axis; NULL: the grid with the least surface
 /// @param ranks      shape (product of processes,): the rank at each place of the grid, x fastest; NULL: in order
 /// @return INVALID_ARGUMENT also where the sites cannot be divided so; the sentence names possible grids
@@ -59,7 +71,8 @@ int halocline_lattice_create(const halocline_communicator* group, const int64_t*
 int halocline_lattice_geometry(const halocline_lattice* lattice, int64_t* extents, int64_t* local, int64_t* offset,
                                int* processes);
 
-/// How long a process waits for another one during a solve [s]; 300 at first.
+/// How long a process waits for another one during a solve [s]; 300 at first. Holds for all lattices on groups of one
+/// family: those that were made from one communicator or split off it. @param seconds  positive and finite
 int halocline_lattice_set_time_limit(const halocline_lattice* lattice, double seconds);
 
 /// How solvers that are made from now on exchange halos and add. Holds for all lattices on groups of one family: those
@@ -88,12 +101,11 @@ int halocline_lattice_destroy(halocline_lattice* lattice);
 /// place of a format is the same.
 typedef struct halocline_format {
   size_t struct_size;
-  const char* order;  ///< a name of halocline_orders(): "canonical" (default), "even-odd", "qdp++", "quda", "pyquda",
-                      ///< "milc", "qws", "openqcd", ...; docs/conventions.md has their formulas
-  const char* basis;  ///< of spin: a name of halocline_bases(). Default "": that of the order
-  const char*
-      indices;  ///< of a spinor at a site, slowest first: "spin-colour" or "colour-spin". Default "": the order's
-  int bits;     ///< of each real number: 64 (default) or 32
+  const char* order;    ///< a name of halocline_orders(): "canonical" (default), "even-odd", "qdp++", "quda", "pyquda",
+                        ///< "milc", "qws", "openqcd" (1.x), ...; docs/conventions.md has their formulas
+  const char* basis;    ///< of spin: a name of halocline_bases(). Default "": that of the order
+  const char* indices;  ///< of a spinor: "spin-colour" or "colour-spin", the last one fastest. Default "": the order's
+  int bits;             ///< of each real number: 64 (default) or 32
   int staggered_phases;     ///< of links: 1 where they contain MILC's phases, 0 where not, -1 (default) as the order
   double link_boundary[4];  ///< the host's links across the upper end of x y z t carry this factor, for example -1 in
                             ///< time for antiperiodic quarks. Halocline's links never do. 0 (default): as the order
@@ -156,7 +168,8 @@ int halocline_gauge_destroy(halocline_gauge* gauge);
 /// | "wilson-clover"               | xi0, nu, csw, csw_t                     |
 /// | "twisted-clover"              | xi0, nu, csw, csw_t, mu                 |
 /// | "twisted-doublet"             | xi0, nu, csw, csw_t, mu, epsilon        |
-/// | "domain-wall", "mobius"       | m5, ls; b and c, or b_list and c_list   |
+/// | "domain-wall"                 | m5, ls                                  |
+/// | "mobius"                      | m5, ls; b and c, or b_list and c_list   |
 /// | "one-link", "asqtad", "hisq"  | u0 of asqtad; naik_epsilon of hisq      |
 typedef struct halocline_action {
   size_t struct_size;
@@ -201,7 +214,7 @@ typedef struct halocline_solver_parameters {
   const char* domain_inverse;   ///< Schwarz: "jacobi" (default), "even-odd", "minres"
   int64_t domains[4];           ///< Schwarz: domains of a process along each axis; default 2, 1, 1, 1; zeros: automatic
   const char* domain_storage;   ///< Schwarz: "float" (default) or "half"
-  int multigrid_levels;         ///< default 2
+  int multigrid_levels;         ///< 0, the default: two for small lattices, more for larger ones
   int multigrid_vectors;        ///< default 24
 } halocline_solver_parameters;
 
@@ -211,11 +224,12 @@ typedef struct halocline_solver halocline_solver;
 
 /// The operator of an action on these links, with a solver. The links are read here and not kept.
 /// @param parameters  NULL: all defaults
-/// Cost: see QuarkSolver in qcd/quark/quark_solver.hpp; about 2.3 KB a site without multigrid.
+/// Cost: see QuarkSolver in qcd/quark/quark_solver.hpp; about 3.5 KB a site for Wilson-clover quarks without multigrid.
 int halocline_solver_create(const halocline_gauge* gauge, const halocline_action* action,
                             const halocline_solver_parameters* parameters, halocline_solver** solver);
 /// Takes other links or another action of the same kind, and keeps what it has learnt (multigrid's test vectors).
-/// @param action  NULL: the present one
+/// "wilson" and "wilson-clover" are one kind here. A refused solver keeps its old links and action. For a while both
+/// are in memory. @param action  NULL: the present one
 int halocline_solver_refresh(halocline_solver* solver, const halocline_gauge* gauge, const halocline_action* action);
 
 /// Real numbers in the local array of one source or solution: 24 a site, 6 for staggered quarks, 48 for a doublet. Not
@@ -277,6 +291,9 @@ int halocline_propagator_create(const halocline_lattice* lattice, const int64_t*
 /// @return INVALID_ARGUMENT also for doublets, which have no propagator here
 int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, halocline_progress progress, void* data,
                                halocline_propagator** propagator);
+/// What halocline_propagator_set() expects. Not collective. @param columns  12, or 3 for staggered quarks; may be NULL
+/// @param count  real numbers in each: 24, or 6, a local site; may be NULL
+int halocline_propagator_count(const halocline_propagator* propagator, int* columns, size_t* count);
 /// Takes all columns from arrays of the host. In another basis than DeGrand-Rossi both spins are rotated: the host's
 /// column is the solution for a source spin of its own basis.
 /// @param columns  shape (12,), 3 spin + colour, or shape (3,) for staggered quarks: arrays

@@ -17,15 +17,15 @@
 module halocline_qcd
   use halocline_comm
   use halocline_comm_c, only: finish, halocline_bad_file, text_of
-  use halocline_comm_sums, only: handle_of
   use halocline_qcd_c
+  use halocline_qcd_lattice
   use halocline_qcd_parameters
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64, real32, real64
   implicit none
   private
 
-  public :: halocline_bad_file
+  public :: halocline_bad_file, halocline_lattice, halocline_gauge
   public :: halocline_format, halocline_action, halocline_solver_parameters
   public :: halocline_mass_from_kappa, halocline_gauge_file_extents
 
@@ -35,34 +35,6 @@ module halocline_qcd
     real(real64) :: residual, seconds
     character(len=:), allocatable :: reason, method, device
     character(len=:), allocatable :: notes   !< sentences, one on each line
-  end type
-
-  type, public :: halocline_lattice
-    private
-    type(c_ptr) :: handle = c_null_ptr
-  contains
-    procedure :: init => lattice_init
-    procedure :: extents => lattice_extents
-    procedure :: local => lattice_local
-    procedure :: offset => lattice_offset
-    procedure :: processes => lattice_processes
-    procedure :: set_time_limit => lattice_set_time_limit
-    procedure :: destroy => lattice_destroy
-  end type
-
-  type, public :: halocline_gauge
-    private
-    type(c_ptr) :: handle = c_null_ptr
-  contains
-    procedure :: init => gauge_init
-    procedure :: start => gauge_start
-    procedure :: load => gauge_load
-    procedure :: save => gauge_save
-    procedure, private :: gauge_set_32, gauge_set_64, gauge_get_32, gauge_get_64
-    generic :: set => gauge_set_32, gauge_set_64
-    generic :: get => gauge_get_32, gauge_get_64
-    procedure :: plaquette => gauge_plaquette
-    procedure :: destroy => gauge_destroy
   end type
 
   type, public :: halocline_solver
@@ -81,7 +53,6 @@ module halocline_qcd
   type, public :: halocline_propagator
     private
     type(c_ptr) :: handle = c_null_ptr
-    integer :: columns = 12
   contains
     procedure :: init => propagator_init
     procedure :: solve => propagator_solve
@@ -101,217 +72,40 @@ contains
     call finish(c_mass_from_kappa(kappa, mass))
   end function
 
-  !> The extents in the header of a gauge file. Not collective.
-  subroutine halocline_gauge_file_extents(path, extents, ierr, errmsg)
-    character(len=*), intent(in) :: path
-    integer, intent(out) :: extents(4)
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    integer(c_int64_t) :: found(4)
-    integer(c_int) :: status
-    found = 0
-    status = c_gauge_file_extents(c_string(path), found)
-    extents = int(found)
-    call finish(status, ierr, errmsg)
-  end subroutine
-
   !> The addresses of `columns` parts of an array.
-  !> count: real numbers of a part; 0 where the array cannot be divided so, which the library refuses on every rank
+  !> count: real numbers of a part. Where the array cannot be divided so, an odd number, which the library refuses
   subroutine divide(base, numbers, bytes, columns, places, count)
     type(c_ptr), intent(in) :: base
     integer(c_size_t), intent(in) :: numbers  !< complex numbers of the array
     integer, intent(in) :: bytes, columns     !< of a complex number
-    type(c_ptr), intent(out) :: places(:)
+    type(c_ptr), intent(out) :: places(:)     !< at least `columns`
     integer(c_size_t), intent(out) :: count
     integer(c_intptr_t) :: first
     integer :: i
     count = 0
     places = base
     if (columns < 1) return
-    if (mod(numbers, int(columns, c_size_t)) /= 0) return
-    count = 2 * numbers / columns
+    count = 2 * (numbers / columns)
+    if (mod(numbers, int(columns, c_size_t)) /= 0) count = count + 1
     first = transfer(base, first)
-    do i = 1, size(places)
+    do i = 1, columns
       places(i) = transfer(first + (i - 1) * (count / 2) * bytes, base)
     end do
   end subroutine
 
-  ! Lattice ------------------------------------------------------------------------------------------------------------
-
-  subroutine lattice_init(self, group, extents, processes, ranks, ierr, errmsg)
-    class(halocline_lattice), intent(inout) :: self
-    type(halocline_communicator), intent(in) :: group
-    integer, intent(in) :: extents(4)                          !< x y z t
-    integer, intent(in), optional :: processes(4)              !< along each axis; absent: with the least surface
-    integer, intent(in), optional :: ranks(:)                  !< at each place, x fastest; absent: in order
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    integer(c_int), target :: dims(4)
-    integer(c_int), allocatable, target :: order(:)
-    type(c_ptr) :: grid, places
-    grid = c_null_ptr
-    places = c_null_ptr
-    if (present(processes)) then
-      dims = processes
-      grid = c_loc(dims)
-    end if
-    if (present(ranks)) then
-      if (size(ranks) /= group%size()) then
-        call finish(halocline_invalid_argument, ierr, errmsg, 'the ranks of a lattice have another number than its group')
-        return
-      end if
-      allocate (order, source=int(ranks, c_int))
-      places = c_loc(order)
-    end if
-    call finish(c_lattice_create(handle_of(group), int(extents, c_int64_t), grid, places, self%handle), ierr, errmsg)
-  end subroutine
-
-  subroutine geometry_of(self, extents, local, offset, processes)
-    class(halocline_lattice), intent(in) :: self
-    integer, intent(out) :: extents(4), local(4), offset(4), processes(4)
-    integer(c_int64_t) :: numbers(4, 3)
-    integer(c_int) :: dims(4)
-    call finish(c_lattice_geometry(self%handle, numbers(:, 1), numbers(:, 2), numbers(:, 3), dims))
-    extents = int(numbers(:, 1))
-    local = int(numbers(:, 2))
-    offset = int(numbers(:, 3))
-    processes = dims
-  end subroutine
-
-  function lattice_extents(self) result(extents)
-    class(halocline_lattice), intent(in) :: self
-    integer :: extents(4), local(4), offset(4), processes(4)
-    call geometry_of(self, extents, local, offset, processes)
+  !> The real numbers of two arrays as the library shall see them: where they differ, those of the wrong one.
+  integer(c_size_t) function common_count(solver, one, other, whole) result(count)
+    type(c_ptr), intent(in) :: solver
+    integer(c_size_t), intent(in) :: one, other
+    logical, intent(in) :: whole              !< arrays on which D acts, and not sources
+    integer(c_size_t) :: expected(2)
+    integer(c_int) :: status
+    count = one
+    if (one == other) return
+    status = c_solver_count(solver, expected(1), expected(2))
+    if (status == halocline_ok .and. one == expected(merge(2, 1, whole))) count = other
+    if (status /= halocline_ok) count = ior(one, 1_c_size_t)
   end function
-
-  !> Sites of this process along x y z t.
-  function lattice_local(self) result(local)
-    class(halocline_lattice), intent(in) :: self
-    integer :: extents(4), local(4), offset(4), processes(4)
-    call geometry_of(self, extents, local, offset, processes)
-  end function
-
-  !> Coordinates of the first site of this process, counted from 0.
-  function lattice_offset(self) result(offset)
-    class(halocline_lattice), intent(in) :: self
-    integer :: extents(4), local(4), offset(4), processes(4)
-    call geometry_of(self, extents, local, offset, processes)
-  end function
-
-  function lattice_processes(self) result(processes)
-    class(halocline_lattice), intent(in) :: self
-    integer :: extents(4), local(4), offset(4), processes(4)
-    call geometry_of(self, extents, local, offset, processes)
-  end function
-
-  subroutine lattice_set_time_limit(self, seconds, ierr, errmsg)
-    class(halocline_lattice), intent(in) :: self
-    real(real64), intent(in) :: seconds
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    call finish(c_lattice_set_time_limit(self%handle, seconds), ierr, errmsg)
-  end subroutine
-
-  subroutine lattice_destroy(self)
-    class(halocline_lattice), intent(inout) :: self
-    call finish(c_lattice_destroy(self%handle))
-    self%handle = c_null_ptr
-  end subroutine
-
-  ! Gauge field --------------------------------------------------------------------------------------------------------
-
-  subroutine gauge_init(self, lattice, ierr, errmsg)
-    class(halocline_gauge), intent(inout) :: self
-    type(halocline_lattice), intent(in) :: lattice
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    call finish(c_gauge_create(lattice%handle, self%handle), ierr, errmsg)
-  end subroutine
-
-  subroutine gauge_start(self, kind, epsilon, seed, ierr, errmsg)
-    class(halocline_gauge), intent(inout) :: self
-    character(len=*), intent(in) :: kind                 !< "unit", "random" or "weak"
-    real(real64), intent(in), optional :: epsilon        !< of "weak"
-    integer, intent(in), optional :: seed                !< absent: 1
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    real(c_double) :: size_of_change
-    integer(c_int64_t) :: first
-    size_of_change = 0
-    if (present(epsilon)) size_of_change = epsilon
-    first = 1
-    if (present(seed)) first = seed
-    call finish(c_gauge_start(self%handle, c_string(kind), size_of_change, first), ierr, errmsg)
-  end subroutine
-
-  subroutine gauge_load(self, path, ierr, errmsg)
-    class(halocline_gauge), intent(inout) :: self
-    character(len=*), intent(in) :: path
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    call finish(c_gauge_load(self%handle, c_string(path)), ierr, errmsg)
-  end subroutine
-
-  subroutine gauge_save(self, path, file_format, ierr, errmsg)
-    class(halocline_gauge), intent(in) :: self
-    character(len=*), intent(in) :: path
-    character(len=*), intent(in), optional :: file_format  !< absent: "ildg"
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    character(len=:), allocatable :: wanted
-    wanted = ''
-    if (present(file_format)) wanted = file_format
-    call finish(c_gauge_save(self%handle, c_string(path), c_string(wanted)), ierr, errmsg)
-  end subroutine
-
-  subroutine gauge_set_32(self, links, format, ierr, errmsg)
-    class(halocline_gauge), intent(inout) :: self
-    complex(real32), intent(in), contiguous, target :: links(..)  !< 36 numbers a site of this process
-    type(halocline_format), intent(in), optional :: format
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    type(c_format) :: arranged
-    character(kind=c_char), target :: letters(name_length + 1, 3)
-    call fill_format(arranged, format, 32, letters)
-    call finish(c_gauge_set(self%handle, arranged, c_loc(links), 2 * size(links, kind=c_size_t)), ierr, errmsg)
-  end subroutine
-
-  subroutine gauge_get_32(self, links, format, ierr, errmsg)
-    class(halocline_gauge), intent(in) :: self
-    complex(real32), intent(inout), contiguous, target :: links(..)  !< 36 numbers a site of this process
-    type(halocline_format), intent(in), optional :: format
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    type(c_format) :: arranged
-    character(kind=c_char), target :: letters(name_length + 1, 3)
-    call fill_format(arranged, format, 32, letters)
-    call finish(c_gauge_get(self%handle, arranged, c_loc(links), 2 * size(links, kind=c_size_t)), ierr, errmsg)
-  end subroutine
-
-  subroutine gauge_set_64(self, links, format, ierr, errmsg)
-    class(halocline_gauge), intent(inout) :: self
-    complex(real64), intent(in), contiguous, target :: links(..)  !< 36 numbers a site of this process
-    type(halocline_format), intent(in), optional :: format
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    type(c_format) :: arranged
-    character(kind=c_char), target :: letters(name_length + 1, 3)
-    call fill_format(arranged, format, 64, letters)
-    call finish(c_gauge_set(self%handle, arranged, c_loc(links), 2 * size(links, kind=c_size_t)), ierr, errmsg)
-  end subroutine
-
-  subroutine gauge_get_64(self, links, format, ierr, errmsg)
-    class(halocline_gauge), intent(in) :: self
-    complex(real64), intent(inout), contiguous, target :: links(..)  !< 36 numbers a site of this process
-    type(halocline_format), intent(in), optional :: format
-    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    type(c_format) :: arranged
-    character(kind=c_char), target :: letters(name_length + 1, 3)
-    call fill_format(arranged, format, 64, letters)
-    call finish(c_gauge_get(self%handle, arranged, c_loc(links), 2 * size(links, kind=c_size_t)), ierr, errmsg)
-  end subroutine
-
-  !> Mean of Re tr U_plaquette / 3. Collective.
-  real(real64) function gauge_plaquette(self) result(plaquette)
-    class(halocline_gauge), intent(in) :: self
-    call finish(c_gauge_plaquette(self%handle, plaquette))
-  end function
-
-  subroutine gauge_destroy(self)
-    class(halocline_gauge), intent(inout) :: self
-    call finish(c_gauge_destroy(self%handle))
-    self%handle = c_null_ptr
-  end subroutine
 
   ! Solver -------------------------------------------------------------------------------------------------------------
 
@@ -327,7 +121,7 @@ contains
     complex(c_double_complex), target :: b(most_points), c(most_points)
     call fill_action(wanted, action, letters, b, c)
     call fill_parameters(how, parameters, names)
-    call finish(c_solver_create(gauge%handle, wanted, how, self%handle), ierr, errmsg)
+    call finish(c_solver_create(handle_of_gauge(gauge), wanted, how, self%handle), ierr, errmsg)
   end subroutine
 
   !> Takes other links or another action.
@@ -345,7 +139,7 @@ contains
       call fill_action(wanted, action, letters, b, c)
       place = c_loc(wanted)
     end if
-    call finish(c_solver_refresh(self%handle, gauge%handle, place), ierr, errmsg)
+    call finish(c_solver_refresh(self%handle, handle_of_gauge(gauge), place), ierr, errmsg)
   end subroutine
 
   subroutine solver_apply_32(self, name, out, in, format, ierr, errmsg)
@@ -359,7 +153,7 @@ contains
     character(kind=c_char), target :: letters(name_length + 1, 3)
     integer(c_size_t) :: count
     call fill_format(arranged, format, 32, letters)
-    count = merge(2 * size(in, kind=c_size_t), 0_c_size_t, size(in) == size(out))
+    count = common_count(self%handle, 2 * size(in, kind=c_size_t), 2 * size(out, kind=c_size_t), .true.)
     call finish(c_solver_apply(self%handle, c_string(name), arranged, c_loc(out), c_loc(in), count), ierr, errmsg)
   end subroutine
 
@@ -386,7 +180,7 @@ contains
     allocate (solutions(max(1, number)), sources(max(1, number)))
     call divide(c_loc(x), size(x, kind=c_size_t), 8, number, solutions, count)
     call divide(c_loc(b), size(b, kind=c_size_t), 8, number, sources, count_of_b)
-    if (count /= count_of_b) count = 0
+    count = common_count(self%handle, count, count_of_b, .false.)
     call finish(c_solver_solve(self%handle, arranged, number, solutions, sources, count, callback, c_null_ptr), &
                 ierr, errmsg)
   end subroutine
@@ -402,7 +196,7 @@ contains
     character(kind=c_char), target :: letters(name_length + 1, 3)
     integer(c_size_t) :: count
     call fill_format(arranged, format, 64, letters)
-    count = merge(2 * size(in, kind=c_size_t), 0_c_size_t, size(in) == size(out))
+    count = common_count(self%handle, 2 * size(in, kind=c_size_t), 2 * size(out, kind=c_size_t), .true.)
     call finish(c_solver_apply(self%handle, c_string(name), arranged, c_loc(out), c_loc(in), count), ierr, errmsg)
   end subroutine
 
@@ -429,7 +223,7 @@ contains
     allocate (solutions(max(1, number)), sources(max(1, number)))
     call divide(c_loc(x), size(x, kind=c_size_t), 16, number, solutions, count)
     call divide(c_loc(b), size(b, kind=c_size_t), 16, number, sources, count_of_b)
-    if (count /= count_of_b) count = 0
+    count = common_count(self%handle, count, count_of_b, .false.)
     call finish(c_solver_solve(self%handle, arranged, number, solutions, sources, count, callback, c_null_ptr), &
                 ierr, errmsg)
   end subroutine
@@ -478,8 +272,7 @@ contains
     logical :: few
     few = .false.
     if (present(staggered)) few = staggered
-    self%columns = merge(3, 12, few)
-    call finish(c_propagator_create(lattice%handle, int(source, c_int64_t), merge(1, 0, few), self%handle), &
+    call finish(c_propagator_create(handle_of_lattice(lattice), int(source, c_int64_t), merge(1, 0, few), self%handle), &
                 ierr, errmsg)
   end subroutine
 
@@ -505,9 +298,12 @@ contains
     type(c_format) :: arranged
     character(kind=c_char), target :: letters(name_length + 1, 3)
     type(c_ptr) :: places(12)
-    integer(c_size_t) :: count
+    integer(c_size_t) :: count, expected
+    integer(c_int) :: number
     call fill_format(arranged, format, 32, letters)
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 8, self%columns, places(:self%columns), count)
+    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
+    if (.not. c_associated(self%handle)) return
+    call divide(c_loc(columns), size(columns, kind=c_size_t), 8, int(number), places, count)
     call finish(c_propagator_set(self%handle, arranged, places, count), ierr, errmsg)
   end subroutine
 
@@ -519,9 +315,12 @@ contains
     type(c_format) :: arranged
     character(kind=c_char), target :: letters(name_length + 1, 3)
     type(c_ptr) :: places(12)
-    integer(c_size_t) :: count
+    integer(c_size_t) :: count, expected
+    integer(c_int) :: number
     call fill_format(arranged, format, 32, letters)
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 8, self%columns, places(:self%columns), count)
+    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
+    if (.not. c_associated(self%handle)) return
+    call divide(c_loc(columns), size(columns, kind=c_size_t), 8, int(number), places, count)
     call finish(c_propagator_get(self%handle, arranged, places, count), ierr, errmsg)
   end subroutine
 
@@ -533,9 +332,12 @@ contains
     type(c_format) :: arranged
     character(kind=c_char), target :: letters(name_length + 1, 3)
     type(c_ptr) :: places(12)
-    integer(c_size_t) :: count
+    integer(c_size_t) :: count, expected
+    integer(c_int) :: number
     call fill_format(arranged, format, 64, letters)
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 16, self%columns, places(:self%columns), count)
+    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
+    if (.not. c_associated(self%handle)) return
+    call divide(c_loc(columns), size(columns, kind=c_size_t), 16, int(number), places, count)
     call finish(c_propagator_set(self%handle, arranged, places, count), ierr, errmsg)
   end subroutine
 
@@ -547,9 +349,12 @@ contains
     type(c_format) :: arranged
     character(kind=c_char), target :: letters(name_length + 1, 3)
     type(c_ptr) :: places(12)
-    integer(c_size_t) :: count
+    integer(c_size_t) :: count, expected
+    integer(c_int) :: number
     call fill_format(arranged, format, 64, letters)
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 16, self%columns, places(:self%columns), count)
+    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
+    if (.not. c_associated(self%handle)) return
+    call divide(c_loc(columns), size(columns, kind=c_size_t), 16, int(number), places, count)
     call finish(c_propagator_get(self%handle, arranged, places, count), ierr, errmsg)
   end subroutine
 
@@ -567,7 +372,8 @@ contains
     if (present(momentum)) n = momentum
     other = self%handle
     if (present(antiquark)) other = antiquark%handle
-    call finish(c_meson(self%handle, other, c_string(channel), n, values, 2_c_size_t * size(values)), ierr, errmsg)
+    call finish(c_meson(self%handle, other, c_string(channel), n, values, 2 * size(values, kind=c_size_t)), ierr, &
+                errmsg)
   end subroutine
 
   !> The proton, with `self` the up quark.

@@ -82,6 +82,9 @@ module halocline_qcd_c
       import; type(c_ptr), value :: lattice, interfaces; character(kind=c_char), intent(in) :: transport(*), sums(*)
       integer(c_int), value :: buffers, all_threads_post
     end function
+    integer(c_int) function c_lattice_failure(lattice, reason) bind(c, name='halocline_lattice_failure')
+      import; type(c_ptr), value :: lattice; type(c_ptr), intent(out) :: reason
+    end function
     integer(c_int) function c_lattice_destroy(lattice) bind(c, name='halocline_lattice_destroy')
       import; type(c_ptr), value :: lattice
     end function
@@ -105,6 +108,11 @@ module halocline_qcd_c
     integer(c_int) function c_gauge_set(gauge, format, links, count) bind(c, name='halocline_gauge_set')
       import; type(c_ptr), value :: gauge, links; type(c_format), intent(in) :: format
       integer(c_size_t), value :: count
+    end function
+    integer(c_int) function c_gauge_set_directions(gauge, format, links, count) &
+        bind(c, name='halocline_gauge_set_directions')
+      import; type(c_ptr), value :: gauge; type(c_format), intent(in) :: format
+      type(c_ptr), intent(in) :: links(4); integer(c_size_t), value :: count
     end function
     integer(c_int) function c_gauge_get(gauge, format, links, count) bind(c, name='halocline_gauge_get')
       import; type(c_ptr), value :: gauge, links; type(c_format), intent(in) :: format
@@ -157,6 +165,11 @@ module halocline_qcd_c
         bind(c, name='halocline_propagator_solve')
       import; type(c_ptr), value :: solver, data; integer(c_int64_t), intent(in) :: source(4)
       type(c_funptr), value :: progress; type(c_ptr), intent(out) :: propagator
+    end function
+    integer(c_int) function c_propagator_count(propagator, columns, count) &
+        bind(c, name='halocline_propagator_count')
+      import; type(c_ptr), value :: propagator; integer(c_int), intent(out) :: columns
+      integer(c_size_t), intent(out) :: count
     end function
     integer(c_int) function c_propagator_set(propagator, format, columns, count) &
         bind(c, name='halocline_propagator_set')

@@ -2,6 +2,7 @@
 #include "halocline/qcd/bindings/handles.hpp"
 
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <span>
 
@@ -11,13 +12,13 @@
 
 namespace halocline::qcd::bindings {
 
-Turn::Turn(Context& context, const char* call) : context_(context) {
+Turn::Turn(Context& context, const char* call, For purpose) : context_(context) {
   if (context.busy.exchange(true, std::memory_order_acquire))
     throw core::InvalidArgument(
         fmt::format("{}: another call on the same lattice has not returned yet; call from one thread at a time, and "
                     "not from a progress function",
                     call));
-  if (!context.failed) return;
+  if (!context.failed || purpose == For::reading) return;
   context.busy.store(false, std::memory_order_release);
   throw core::Error(fmt::format("{}: the lattice cannot be used any more, because an earlier call failed ({}); destroy "
                                 "it, or end the run",
@@ -40,18 +41,32 @@ Digest& Digest::operator()(std::string_view text) noexcept {
 
 void detail::compare(const comm::Communicator& group, const char* call, const std::exception* failure,
                      std::uint64_t digest) {
-  if (group.size() == 1) return comm::raise_everywhere(group, failure);
-  const std::array<std::uint64_t, 2> mine{failure != nullptr, digest};
+  constexpr std::uint64_t mistake = 1, no_memory = 2;
+  const bool memory = dynamic_cast<const std::bad_alloc*>(failure) != nullptr;
+  if (group.size() == 1) {
+    if (memory) throw NoMemory(0);
+    return comm::raise_everywhere(group, failure);
+  }
+  const std::array<std::uint64_t, 2> mine{failure == nullptr ? 0 : memory ? no_memory : mistake, digest};
   const auto bytes = group.allgather(std::as_bytes(std::span(mine)));
   std::vector<std::array<std::uint64_t, 2>> all(static_cast<std::size_t>(group.size()));
   std::memcpy(all.data(), bytes.data(), bytes.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank][0] == no_memory) throw NoMemory(static_cast<int>(rank));
   for (const auto& one : all)
     if (one[0] != 0) return comm::raise_everywhere(group, failure);
   for (std::size_t rank = 1; rank < all.size(); ++rank)
     if (all[rank][1] != all[0][1])
       throw core::InvalidArgument(fmt::format(
-          "{}: rank {} gave other values than rank 0; give the same names, numbers and counts on every rank", call,
-          rank));
+          "{}: rank {} gave other values than rank 0, or made another call; call the same function with the same "
+          "objects, names, numbers and counts on every rank",
+          call, rank));
+}
+
+int detail::no_memory(const char* call, int rank) noexcept {
+  std::array<char, 160> sentence{};
+  std::snprintf(sentence.data(), sentence.size(), "%s: rank %d has no memory for it; nothing was changed", call, rank);
+  return comm::bindings::failed(HALOCLINE_OUT_OF_MEMORY, sentence.data());
 }
 
 int detail::status_at_hand(Context& context) noexcept {

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -38,11 +43,25 @@ auto reals(Void* values, std::size_t count) {
   return std::span(static_cast<Real*>(values), count);
 }
 
-/// The field with the links of an array, or of four arrays.
+/// The most sites of a lattice. Then sites, and the bytes of a field on one process, can be counted in 64 bits.
+constexpr std::int64_t most_sites = std::int64_t{1} << 40;
+
+void check_extents(const std::array<std::int64_t, 4>& global, const char* call) {
+  std::int64_t sites = 1;  // below 2^56 before each comparison
+  for (const auto extent : global) {
+    if (extent < 1 || extent > 65536)
+      throw core::InvalidArgument(
+          fmt::format("{}: extents {} given; give 1 to 65536 sites along x, y, z and t", call, fmt::join(global, " ")));
+    sites *= extent;
+    if (sites > most_sites)
+      throw core::InvalidArgument(fmt::format("{}: extents {} given, which are more than {} sites; give fewer", call,
+                                              fmt::join(global, " "), most_sites));
+  }
+}
+
+/// Fills a field with the links of an array, or of four arrays.
 /// @param links  shape (1,) or (4,)
-GaugeField field_of(const Context& context, const LinkFormat& format, std::span<const void* const> links,
-                    std::size_t count) {
-  GaugeField made(context.geometry);
+void load_links(GaugeField& made, const LinkFormat& format, std::span<const void* const> links, std::size_t count) {
   const auto load = [&]<class Real>(Real) {
     if (links.size() == 1) return order::load(made, reals<const Real>(links[0], count), format.order);
     std::array<const Real*, 4> four{};
@@ -53,7 +72,6 @@ GaugeField field_of(const Context& context, const LinkFormat& format, std::span<
     load(float{});
   else
     load(double{});
-  return made;
 }
 
 int set_links(const char* call, halocline_gauge* gauge, const halocline_format* format,
@@ -61,17 +79,22 @@ int set_links(const char* call, halocline_gauge* gauge, const halocline_format* 
   if (gauge == nullptr) return guarded([&] { given(gauge, call, "gauge"); });
   Context& context = *gauge->context;
   LinkFormat arranged{};
+  std::optional<GaugeField> made;
   return collective(
       context, call,
       [&](Digest& digest) {
-        arranged = link_format(format, call, digest);
+        arranged = link_format(format, call, digest(gauge->number));
         if (!together) arranged.order.directions = order::Directions::outside;
         if (links.empty()) given(static_cast<const char*>(nullptr), call, "links");
         for (const void* one : links) given(static_cast<const char*>(one), call, "links");
         check_count(count, link_count(context) / (together ? 1 : 4), call, "an array of links");
         order::check(arranged.order, *context.geometry, static_cast<std::size_t>(arranged.bits / 8));
+        made.emplace(context.geometry);
       },
-      [&] { gauge->links.emplace(field_of(context, arranged, links, count)); });
+      [&] {
+        load_links(*made, arranged, links, count);
+        gauge->links = std::move(made);
+      });
 }
 
 }  // namespace
@@ -92,12 +115,8 @@ int halocline_lattice_create(const halocline_communicator* group, const int64_t*
       given(lattice, call, "lattice");
       given(extents, call, "extents");
       std::copy_n(extents, 4, global.begin());
-      for (const auto extent : global) {
-        if (extent < 1 || extent > 65536)
-          throw core::InvalidArgument(fmt::format("{}: extents {} given; give 1 to 65536 sites along x, y, z and t",
-                                                  call, fmt::join(global, " ")));
-        digest(extent);
-      }
+      check_extents(global, call);
+      for (const auto extent : global) digest(extent);
       if (processes == nullptr)
         dims = comm::least_surface_grid(global, all.size());
       else
@@ -111,6 +130,9 @@ int halocline_lattice_create(const halocline_communicator* group, const int64_t*
                                                   : std::span(ranks, static_cast<std::size_t>(all.size())));
     auto context = std::make_shared<Context>();
     context->geometry = std::make_shared<const lattice::Geometry4>(global, grid);
+    // The address on rank 0 is that of no other lattice that exists there.
+    context->identity = std::bit_cast<std::uintptr_t>(context.get());
+    all.broadcast(std::as_writable_bytes(std::span(&context->identity, 1)), 0);
     *lattice = new halocline_lattice{std::move(context)};
   });
 }
@@ -131,7 +153,8 @@ int halocline_lattice_set_time_limit(const halocline_lattice* lattice, double se
   const char* call = __func__;
   if (lattice == nullptr) return guarded([&] { given(lattice, call, "lattice"); });
   return collective(
-      *lattice->context, call, [](Digest&) {}, [&] { comm::set_solve_time_limit(lattice->context->group(), seconds); });
+      *lattice->context, call, [&](Digest& digest) { digest(seconds); },
+      [&] { comm::set_solve_time_limit(lattice->context->group(), seconds); });
 }
 
 int halocline_lattice_set_communication(const halocline_lattice* lattice, const char* transport, int buffers,
@@ -148,7 +171,7 @@ int halocline_lattice_set_communication(const halocline_lattice* lattice, const 
         settings.posting_by_all = all_threads_post != 0;
         if (!text(sums).empty()) settings.sums = text(sums);
         static_cast<void>(comm::sum_way_named(settings.sums));
-        digest(settings.transport)(buffers)(settings.posting_by_all ? 1 : 0)(settings.sums)(interfaces != nullptr);
+        digest(settings.transport)(buffers)(settings.posting_by_all)(settings.sums)(interfaces != nullptr);
         if (interfaces == nullptr) return;
         settings.interfaces.assign(interfaces, interfaces + 8);
         settings.interface_grid.assign(grid.dims().begin(), grid.dims().end());
@@ -157,8 +180,8 @@ int halocline_lattice_set_communication(const halocline_lattice* lattice, const 
         if (!settings.transport.empty() && settings.transport != "auto") {
           const std::string problem = comm::transport_unavailable_reason(settings.transport, grid);
           if (!problem.empty())
-            throw core::InvalidArgument(fmt::format("{}: transport {} cannot be used here: it {}", call,
-                                                    settings.transport, problem));
+            throw core::InvalidArgument(
+                fmt::format("{}: transport {} cannot be used here: it {}", call, settings.transport, problem));
         }
         comm::set_solver_communication(lattice->context->group(), settings);
       });
@@ -180,9 +203,17 @@ int halocline_gauge_create(const halocline_lattice* lattice, halocline_gauge** g
   const char* call = __func__;
   if (gauge != nullptr) *gauge = nullptr;
   if (lattice == nullptr) return guarded([&] { given(lattice, call, "lattice"); });
+  std::unique_ptr<halocline_gauge> made;
   return collective(
-      *lattice->context, call, [&](Digest&) { given(gauge, call, "gauge"); },
-      [&] { *gauge = new halocline_gauge{lattice->context, {}}; });
+      *lattice->context, call,
+      [&](Digest&) {
+        given(gauge, call, "gauge");
+        made = std::make_unique<halocline_gauge>(halocline_gauge{lattice->context, 0, {}});
+      },
+      [&] {
+        made->number = lattice->context->next_object();
+        *gauge = made.release();
+      });
 }
 
 int halocline_gauge_start(halocline_gauge* gauge, const char* kind, double epsilon, uint64_t seed) {
@@ -196,7 +227,7 @@ int halocline_gauge_start(halocline_gauge* gauge, const char* kind, double epsil
         if (name != "unit" && name != "random" && name != "weak")
           throw core::InvalidArgument(
               fmt::format("{}: the kind of links is \"{}\"; give one of unit, random, weak", call, name));
-        digest(name)(epsilon)(seed);
+        digest(gauge->number)(name)(epsilon)(seed);
       },
       [&] {
         const std::string_view name = text(kind);
@@ -213,7 +244,8 @@ int halocline_gauge_load(halocline_gauge* gauge, const char* path) {
   const char* call = __func__;
   if (gauge == nullptr) return guarded([&] { given(gauge, call, "gauge"); });
   return collective(
-      *gauge->context, call, [&](Digest& digest) { digest(std::string_view(&given(path, call, "path"))); },
+      *gauge->context, call,
+      [&](Digest& digest) { digest(gauge->number)(std::string_view(&given(path, call, "path"))); },
       [&] { gauge->links.emplace(qcd::io::read_gauge(path, gauge->context->geometry).first); });
 }
 
@@ -224,7 +256,7 @@ int halocline_gauge_save(const halocline_gauge* gauge, const char* path, const c
       *gauge->context, call,
       [&](Digest& digest) {
         gauge->present(call);
-        digest(std::string_view(&given(path, call, "path")))(text(file_format));
+        digest(gauge->number)(std::string_view(&given(path, call, "path")))(text(file_format));
       },
       [&] {
         qcd::io::WriteOptions options;
@@ -259,7 +291,7 @@ int halocline_gauge_get(const halocline_gauge* gauge, const halocline_format* fo
       context, call,
       [&](Digest& digest) {
         gauge->present(call);
-        arranged = link_format(format, call, digest);
+        arranged = link_format(format, call, digest(gauge->number));
         given(static_cast<char*>(links), call, "links");
         check_count(count, link_count(context), call, "an array of links");
         qcd::order::check(arranged.order, *context.geometry, static_cast<std::size_t>(arranged.bits / 8));
@@ -277,7 +309,8 @@ int halocline_gauge_plaquette(const halocline_gauge* gauge, double* plaquette) {
   if (gauge == nullptr) return guarded([&] { given(gauge, call, "gauge"); });
   return collective(
       *gauge->context, call,
-      [&](Digest&) {
+      [&](Digest& digest) {
+        digest(gauge->number);
         gauge->present(call);
         given(plaquette, call, "plaquette");
       },
@@ -289,15 +322,23 @@ int halocline_gauge_destroy(halocline_gauge* gauge) {
 }
 
 const char* halocline_orders(void) {
-  static const std::string all = fmt::format("{}", fmt::join(qcd::order::names(), ", "));
-  return all.c_str();
+  try {
+    static const std::string all = fmt::format("{}", fmt::join(qcd::order::names(), ", "));
+    return all.c_str();
+  } catch (...) {
+    return "";
+  }
 }
 
 const char* halocline_bases(void) {
-  static const std::string all = [] {
-    std::string names;
-    for (const auto& basis : qcd::spin_bases::all) names += std::string(basis.name) + ", ";
-    return names + "Chiral";
-  }();
-  return all.c_str();
+  try {
+    static const std::string all = [] {
+      std::string names;
+      for (const auto& basis : qcd::spin_bases::all) names += std::string(basis.name) + ", ";
+      return names + "Chiral";
+    }();
+    return all.c_str();
+  } catch (...) {
+    return "";
+  }
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -60,7 +61,7 @@ std::span<const std::complex<double>> column_of(const Quarks& quarks, int column
 template <class Void>
 SpinorFormat columns_format(const halocline_propagator& p, const halocline_format* format, Void* const* columns,
                             std::size_t count, const char* call, Digest& digest) {
-  const SpinorFormat arranged = spinor_format(format, call, digest);
+  const SpinorFormat arranged = spinor_format(format, call, digest(p.number));
   given(columns, call, "columns");
   for (int column = 0; column < p.columns(); ++column)
     if (columns[column] == nullptr)
@@ -123,15 +124,18 @@ int halocline_propagator_create(const halocline_lattice* lattice, const int64_t*
   if (propagator != nullptr) *propagator = nullptr;
   if (lattice == nullptr) return guarded([&] { given(lattice, call, "lattice"); });
   Context& context = *lattice->context;
-  std::array<std::int64_t, 4> position{};
+  std::unique_ptr<halocline_propagator> made;
   return collective(
       context, call,
       [&](Digest& digest) {
         given(propagator, call, "propagator");
-        position = position_of(context, source, call, digest(staggered != 0));
+        const auto position = position_of(context, source, call, digest(staggered != 0));
+        made = std::make_unique<halocline_propagator>(
+            halocline_propagator{lattice->context, 0, zero_quarks(context, position, staggered != 0)});
       },
       [&] {
-        *propagator = new halocline_propagator{lattice->context, zero_quarks(context, position, staggered != 0)};
+        made->number = context.next_object();
+        *propagator = made.release();
       });
 }
 
@@ -141,24 +145,22 @@ int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, 
   if (propagator != nullptr) *propagator = nullptr;
   if (solver == nullptr) return guarded([&] { given(solver, call, "solver"); });
   Context& context = *solver->context;
-  const qcd::Action& action = solver->solver.action();
-  std::array<std::int64_t, 4> position{};
+  std::unique_ptr<halocline_propagator> made;
+  std::vector<std::vector<std::complex<double>>> sources;
+  std::vector<std::span<const std::complex<double>>> b;
+  std::vector<std::span<std::complex<double>>> x;
   return collective(
       context, call,
       [&](Digest& digest) {
         given(propagator, call, "propagator");
-        position = position_of(context, source, call, digest(progress != nullptr));
+        const auto position = position_of(context, source, call, digest(solver->number)(progress != nullptr));
+        const qcd::Action& action = solver->solver.action();
         if (qcd::flavours(action) == 2)
           throw core::InvalidArgument(fmt::format(
               "{}: a solver of a doublet given, whose quarks change their flavour; solve column by column", call));
-      },
-      [&] {
         const bool staggered = qcd::is_staggered(action);
-        auto made = std::make_unique<halocline_propagator>(
-            halocline_propagator{solver->context, zero_quarks(context, position, staggered)});
-        std::vector<std::vector<std::complex<double>>> sources;
-        std::vector<std::span<const std::complex<double>>> b;
-        std::vector<std::span<std::complex<double>>> x;
+        made = std::make_unique<halocline_propagator>(
+            halocline_propagator{solver->context, 0, zero_quarks(context, position, staggered)});
         for (int column = 0; column < made->columns(); ++column) {
           sources.push_back(staggered
                                 ? qcd::measure::staggered_point_source(*context.geometry, position, column)
@@ -166,9 +168,22 @@ int halocline_propagator_solve(halocline_solver* solver, const int64_t* source, 
           b.emplace_back(sources.back());
           x.push_back(column_of(made->quarks, column));
         }
+      },
+      [&] {
+        solver->reports.clear();
         solver->reports = solver->solver.solve(x, b, progress_of(context, progress, data));
+        made->number = context.next_object();
         *propagator = made.release();
       });
+}
+
+int halocline_propagator_count(const halocline_propagator* propagator, int* columns, size_t* count) {
+  const char* call = __func__;
+  return guarded([&] {
+    const auto& geometry = *given(propagator, call, "propagator").context->geometry;
+    if (columns != nullptr) *columns = propagator->columns();
+    if (count != nullptr) *count = shape_of(*propagator).count(geometry);
+  });
 }
 
 int halocline_propagator_set(halocline_propagator* propagator, const halocline_format* format,
@@ -176,19 +191,21 @@ int halocline_propagator_set(halocline_propagator* propagator, const halocline_f
   const char* call = __func__;
   if (propagator == nullptr) return guarded([&] { given(propagator, call, "propagator"); });
   const auto& geometry = *propagator->context->geometry;
-  SpinorFormat arranged{};
+  std::optional<Quarks> made;
   return collective(
       *propagator->context, call,
-      [&](Digest& digest) { arranged = columns_format(*propagator, format, columns, count, call, digest); },
-      [&] {
+      [&](Digest& digest) {
+        const SpinorFormat arranged = columns_format(*propagator, format, columns, count, call, digest);
+        made = propagator->quarks;
+        Passage passage(*propagator->context, shape_of(*propagator));
         for (int column = 0; column < propagator->columns(); ++column) {
-          const SpinorIn from(arranged, shape_of(*propagator), geometry, columns[column]);
-          std::ranges::copy(from.values(), column_of(propagator->quarks, column).begin());
+          const SpinorIn from(arranged, shape_of(*propagator), geometry, passage, columns[column]);
+          std::ranges::copy(from.values(), column_of(*made, column).begin());
         }
         if (!propagator->staggered())
-          rotate_sources(*arranged.order.basis, false, count / 2,
-                         [&](int column) { return column_of(propagator->quarks, column); });
-      });
+          rotate_sources(*arranged.order.basis, false, count / 2, [&](int column) { return column_of(*made, column); });
+      },
+      [&] { propagator->quarks = std::move(*made); });
 }
 
 int halocline_propagator_get(const halocline_propagator* propagator, const halocline_format* format,
@@ -196,18 +213,27 @@ int halocline_propagator_get(const halocline_propagator* propagator, const haloc
   const char* call = __func__;
   if (propagator == nullptr) return guarded([&] { given(propagator, call, "propagator"); });
   const auto& geometry = *propagator->context->geometry;
-  SpinorFormat arranged{};
+  std::optional<Quarks> copy;
+  std::optional<Passage> passage;
+  std::optional<SpinorFormat> arranged;
+  std::vector<std::complex<double>> room;
   return collective(
       *propagator->context, call,
-      [&](Digest& digest) { arranged = columns_format(*propagator, format, columns, count, call, digest); },
-      [&] {
-        Quarks copy = propagator->quarks;
+      [&](Digest& digest) {
+        arranged = columns_format(*propagator, format, columns, count, call, digest);
+        copy = propagator->quarks;
+        passage.emplace(*propagator->context, shape_of(*propagator));
+        if (!arranged->canonical()) passage->field();
         if (!propagator->staggered())
-          rotate_sources(*arranged.order.basis, true, count / 2, [&](int column) { return column_of(copy, column); });
+          rotate_sources(*arranged->order.basis, true, count / 2, [&](int column) { return column_of(*copy, column); });
+        room.resize(count / 2);
+      },
+      [&] {
         for (int column = 0; column < propagator->columns(); ++column) {
-          SpinorOut to(arranged, shape_of(*propagator), geometry, columns[column]);
-          std::ranges::copy(column_of(std::as_const(copy), column), to.values().begin());
-          to.finish();
+          SpinorOut to(*arranged, shape_of(*propagator), geometry, columns[column], std::move(room));
+          std::ranges::copy(column_of(std::as_const(*copy), column), to.values().begin());
+          to.finish(*passage);
+          room = std::move(to).room();
         }
       });
 }
@@ -222,6 +248,7 @@ int halocline_meson(const halocline_propagator* quark, const halocline_propagato
       *quark->context, call,
       [&](Digest& digest) {
         same_lattice(quark->context, given(antiquark, call, "antiquark").context, call);
+        digest(quark->number)(antiquark->number);
         check_correlator(*quark->context, values, count, call);
         if (quark->staggered() != antiquark->staggered())
           throw core::InvalidArgument(
@@ -250,6 +277,7 @@ int halocline_nucleon(const halocline_propagator* up, const halocline_propagator
       *up->context, call,
       [&](Digest& digest) {
         same_lattice(up->context, given(down, call, "down").context, call);
+        digest(up->number)(down->number);
         check_correlator(*up->context, values, count, call);
         given(boundary_t, call, "boundary_t");
         if (up->staggered() || down->staggered())

@@ -183,11 +183,12 @@ halocline_report defaults() {
 }
 
 void check_struct_size(std::size_t size, std::size_t least, const char* call, const char* name) {
-  if (size < least || size > 65536)
+  constexpr std::size_t most = 65536;  // a size beyond it is memory that nobody has set
+  if (size < least || size > most)
     throw core::InvalidArgument(
-        fmt::format("{}: the struct_size of `{}` is {}, expected at least {}; call the _init function of the struct "
-                    "with its sizeof first",
-                    call, name, size, least));
+        fmt::format("{}: the struct_size of `{}` is {}, expected {} to {}; call the _init function of the struct with "
+                    "its sizeof first",
+                    call, name, size, least, most));
 }
 
 void check_unknown_bytes(const std::byte* first, std::size_t count, const char* call, const char* name) {

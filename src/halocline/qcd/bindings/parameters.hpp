@@ -78,6 +78,7 @@ struct SpinorFormat {
 
   /// Whether an array is Halocline's own, and needs no copy.
   bool canonical() const;
+  std::size_t bytes(std::size_t reals) const noexcept { return reals * static_cast<std::size_t>(bits / 8); }
 };
 struct LinkFormat {
   order::GaugeOrder order;

@@ -2,7 +2,11 @@
 /// @file
 /// c.h: actions, operators and solves.
 
-#include <array>
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,17 +35,40 @@ std::span<Void* const> columns_of(Void* const* arrays, int columns, const char* 
   return all;
 }
 
-void check_apart(std::span<void* const> solutions, std::span<const void* const> sources, const char* call) {
-  for (std::size_t i = 0; i < solutions.size(); ++i)
-    for (std::size_t j = 0; j < solutions.size(); ++j)
-      if (solutions[i] == sources[j] || (i != j && solutions[i] == solutions[j]))
-        throw core::InvalidArgument(
-            fmt::format("{}: solution {} has the memory of {} {}; give each solution memory of its own", call, i,
-                        solutions[i] == sources[j] ? "source" : "solution", j));
+/// @param bytes  of each array
+/// @throws InvalidArgument  where a solution shares memory with another array. Sources may be the same.
+void check_apart(std::span<void* const> solutions, std::span<const void* const> sources, std::size_t bytes,
+                 const char* call) {
+  struct Place {
+    std::uintptr_t begin;
+    bool solution;
+    std::size_t column;
+  };
+  std::vector<Place> places;
+  places.reserve(2 * solutions.size());
+  for (std::size_t i = 0; i < solutions.size(); ++i) {
+    places.push_back({std::bit_cast<std::uintptr_t>(solutions[i]), true, i});
+    places.push_back({std::bit_cast<std::uintptr_t>(sources[i]), false, i});
+  }
+  std::ranges::sort(places, {}, &Place::begin);
+  const Place* last_solution = nullptr;
+  const Place* last = nullptr;  // all arrays have one length, so the last one that began ends last
+  for (const Place& one : places) {
+    const Place* const before = one.solution ? last : last_solution;
+    if (before != nullptr && one.begin - before->begin < bytes) {
+      const Place& to = one.solution ? one : *before;
+      const Place& other = one.solution ? *before : one;
+      throw core::InvalidArgument(fmt::format("{}: solution {} has the memory of {} {}, or a part of it; give each "
+                                              "solution memory of its own",
+                                              call, to.column, other.solution ? "solution" : "source", other.column));
+    }
+    last = &one;
+    if (one.solution) last_solution = &one;
+  }
 }
 
 const SolveReport& report_of(const halocline_solver* solver, int column, const char* call) {
-  const auto& reports = given(solver, call, "solver").reports;
+  const auto& reports = solver->reports;
   if (column < 0 || static_cast<std::size_t>(column) >= reports.size())
     throw core::InvalidArgument(
         fmt::format("{}: column {} given, but the last solve had {}; count from 0", call, column, reports.size()));
@@ -90,12 +117,16 @@ int halocline_solver_create(const halocline_gauge* gauge, const halocline_action
   return collective(
       *gauge->context, call,
       [&](Digest& digest) {
+        digest(gauge->number);
         given(solver, call, "solver");
         gauge->present(call);
         wanted = qcd::bindings::action(action, call, digest);
         how = solver_parameters(parameters, call, digest);
       },
-      [&] { *solver = new halocline_solver{gauge->context, qcd::QuarkSolver(*gauge->links, wanted, how)}; });
+      [&] {
+        *solver = new halocline_solver{gauge->context, gauge->context->next_object(),
+                                       qcd::QuarkSolver(*gauge->links, wanted, how)};
+      });
 }
 
 int halocline_solver_refresh(halocline_solver* solver, const halocline_gauge* gauge, const halocline_action* action) {
@@ -107,16 +138,18 @@ int halocline_solver_refresh(halocline_solver* solver, const halocline_gauge* ga
       [&](Digest& digest) {
         same_lattice(solver->context, given(gauge, call, "gauge").context, call);
         gauge->present(call);
-        digest(action != nullptr);
+        digest(solver->number)(gauge->number)(action != nullptr);
         wanted = action == nullptr ? solver->solver.action() : qcd::bindings::action(action, call, digest);
+        solver->solver.check_refresh(wanted);
       },
       [&] { solver->solver.refresh(*gauge->links, wanted); });
 }
 
 int halocline_solver_count(const halocline_solver* solver, size_t* count, size_t* five_dimensions) {
   const char* call = __func__;
-  return guarded([&] {
-    const auto& geometry = *given(solver, call, "solver").context->geometry;
+  if (solver == nullptr) return guarded([&] { given(solver, call, "solver"); });
+  return alone(*solver->context, call, [&] {
+    const auto& geometry = *solver->context->geometry;
     if (count != nullptr) *count = shape_of(solver->solver.action(), false).count(geometry);
     if (five_dimensions != nullptr) *five_dimensions = shape_of(solver->solver.action(), true).count(geometry);
   });
@@ -128,29 +161,30 @@ int halocline_solver_apply(halocline_solver* solver, const char* name, const hal
   if (solver == nullptr) return guarded([&] { given(solver, call, "solver"); });
   const auto& geometry = *solver->context->geometry;
   const std::string_view wanted = text(name);
-  const auto shape = shape_of(solver->solver.action(), true);
-  SpinorFormat arranged{};
+  std::optional<SpinorTransfer> arrays;
   return collective(
       *solver->context, call,
       [&](Digest& digest) {
         if (wanted != "D" && wanted != "D-dagger" && wanted != "schur" && wanted != "schur-dagger")
           throw core::InvalidArgument(
               fmt::format("{}: the operator is \"{}\"; give one of D, D-dagger, schur, schur-dagger", call, wanted));
-        arranged = spinor_format(format, call, digest(wanted));
+        const SpinorFormat arranged = spinor_format(format, call, digest(solver->number)(wanted));
         given(static_cast<char*>(out), call, "out");
         given(static_cast<const char*>(in), call, "in");
+        const SpinorShape shape = shape_of(solver->solver.action(), true);
         check_spinor(arranged, shape, geometry, count, call, "an array");
-        if (out == in) throw core::InvalidArgument(fmt::format("{}: `out` is `in`; give it memory of its own", call));
+        if (share_memory(out, in, arranged.bytes(count)))
+          throw core::InvalidArgument(
+              fmt::format("{}: `out` is `in`, or shares memory with it; give it memory of its own", call));
+        arrays.emplace(*solver->context, arranged, shape, std::span(&out, 1), std::span(&in, 1));
       },
       [&] {
         const bool dagger = wanted.ends_with("-dagger");
-        const SpinorIn from(arranged, shape, geometry, in);
-        SpinorOut to(arranged, shape, geometry, out);
         if (wanted.starts_with("D"))
-          solver->solver.apply(to.values(), from.values(), dagger);
+          solver->solver.apply(arrays->to()[0], arrays->from()[0], dagger);
         else
-          solver->solver.apply_schur(to.values(), from.values(), dagger);
-        to.finish();
+          solver->solver.apply_schur(arrays->to()[0], arrays->from()[0], dagger);
+        arrays->finish();
       });
 }
 
@@ -160,39 +194,32 @@ int halocline_solver_solve(halocline_solver* solver, const halocline_format* for
   const char* call = __func__;
   if (solver == nullptr) return guarded([&] { given(solver, call, "solver"); });
   const auto& geometry = *solver->context->geometry;
-  const auto shape = shape_of(solver->solver.action(), false);
-  SpinorFormat arranged{};
+  std::optional<SpinorTransfer> arrays;
   return collective(
       *solver->context, call,
       [&](Digest& digest) {
         if (columns < 1 || columns > 65536)
-          throw core::InvalidArgument(fmt::format("{}: {} columns given; give at least 1", call, columns));
-        arranged = spinor_format(format, call, digest(columns)(progress != nullptr));
+          throw core::InvalidArgument(fmt::format("{}: {} columns given; give 1 to 65536", call, columns));
+        const SpinorFormat arranged = spinor_format(format, call, digest(solver->number)(columns)(progress != nullptr));
         const auto to = columns_of(solutions, columns, call, "solutions");
         const auto from = columns_of(sources, columns, call, "sources");
+        const SpinorShape shape = shape_of(solver->solver.action(), false);
         check_spinor(arranged, shape, geometry, count, call, "arrays");
-        check_apart(to, from, call);
+        check_apart(to, from, arranged.bytes(count), call);
+        arrays.emplace(*solver->context, arranged, shape, to, from);
       },
       [&] {
         solver->reports.clear();
-        std::vector<SpinorIn> from;
-        std::vector<SpinorOut> to;
-        from.reserve(static_cast<std::size_t>(columns));
-        to.reserve(static_cast<std::size_t>(columns));
-        std::vector<std::span<const std::complex<double>>> b;
-        std::vector<std::span<std::complex<double>>> x;
-        for (int column = 0; column < columns; ++column) {
-          b.push_back(from.emplace_back(arranged, shape, geometry, sources[column]).values());
-          x.push_back(to.emplace_back(arranged, shape, geometry, solutions[column]).values());
-        }
-        solver->reports = solver->solver.solve(x, b, progress_of(*solver->context, progress, data));
-        for (const SpinorOut& one : to) one.finish();
+        solver->reports =
+            solver->solver.solve(arrays->to(), arrays->from(), progress_of(*solver->context, progress, data));
+        arrays->finish();
       });
 }
 
 int halocline_solver_report(const halocline_solver* solver, int column, halocline_report* report) {
   const char* call = __func__;
-  return guarded([&] {
+  if (solver == nullptr) return guarded([&] { given(solver, call, "solver"); });
+  return alone(*solver->context, call, [&] {
     const qcd::SolveReport& from = report_of(solver, column, call);
     // The caller's struct is as long as the caller says.
     halocline_report made = taken(&given(report, call, "report"), first_report, call, "report");
@@ -212,7 +239,8 @@ int halocline_solver_report(const halocline_solver* solver, int column, haloclin
 
 int halocline_solver_note(const halocline_solver* solver, int column, int index, const char** sentence) {
   const char* call = __func__;
-  return guarded([&] {
+  if (solver == nullptr) return guarded([&] { given(solver, call, "solver"); });
+  return alone(*solver->context, call, [&] {
     const auto& notes = report_of(solver, column, call).notes;
     given(sentence, call, "sentence");
     if (index < 0 || static_cast<std::size_t>(index) >= notes.size())

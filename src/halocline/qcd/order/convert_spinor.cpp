@@ -3,6 +3,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/order/convert.hpp"
+#include "halocline/qcd/order/detail/canonical_rows.hpp"
 #include "halocline/qcd/order/detail/spinor_tiles.hpp"
 #include "halocline/qcd/order/reference.hpp"
 
@@ -55,7 +56,7 @@ void load(std::span<std::complex<double>> canonical, std::span<const Real> spino
           const Geometry4& geometry, int spins) {
   require(2 * canonical.size(), 6 * spins, "a canonical spinor", SiteOrder{}, geometry, sizeof(double));
   require(spinor.size(), 6 * spins, "a spinor", order.sites, geometry, sizeof(Real));
-  reference::load(canonical.data(), spinor.data(), order, geometry, spins);
+  detail::load_rows(canonical.data(), spinor.data(), order, geometry, spins);
 }
 
 template <class Real>
@@ -63,19 +64,19 @@ void store(std::span<Real> spinor, std::span<const std::complex<double>> canonic
            const Geometry4& geometry, int spins) {
   require(2 * canonical.size(), 6 * spins, "a canonical spinor", SiteOrder{}, geometry, sizeof(double));
   require(spinor.size(), 6 * spins, "a spinor", order.sites, geometry, sizeof(Real));
-  reference::store(spinor.data(), canonical.data(), order, geometry, spins);
+  detail::store_rows(spinor.data(), canonical.data(), order, geometry, spins);
 }
 
 template <class Real>
 void load(measure::Propagator& s, std::span<const Real> propagator, const PropagatorOrder& order) {
   require(propagator.size(), propagator_reals, "a propagator", order.sites, s.geometry(), sizeof(Real));
-  reference::load(s, propagator.data(), order);
+  detail::load_rows(s, propagator.data(), order);
 }
 
 template <class Real>
 void store(std::span<Real> propagator, const measure::Propagator& s, const PropagatorOrder& order) {
   require(propagator.size(), propagator_reals, "a propagator", order.sites, s.geometry(), sizeof(Real));
-  reference::store(propagator.data(), s, order);
+  detail::store_rows(propagator.data(), s, order);
 }
 
 template void load(SpinorField<float>&, int, std::span<const float>, const SpinorOrder&);

@@ -50,10 +50,11 @@ std::int64_t number_of(const GaugeOrder& order, const Geometry4& geometry, const
   return gauge_offset(order, geometry, x, mu, row, column, part, number_bytes) - begin;
 }
 
+/// sqrt(norm) V: whole numbers. The root is divided out at the end of a sum, one rounding for each sum.
 double entry(const SpinBasis& basis, int row, int column) {
-  return basis.numerators[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] /
-         std::sqrt(static_cast<double>(basis.norm));
+  return basis.numerators[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
 }
+double root(const SpinBasis& basis) { return 1 / std::sqrt(static_cast<double>(basis.norm)); }
 
 /// The spinor of a site from the array, in DeGrand-Rossi: V^dagger psi.
 template <class Real>
@@ -61,15 +62,18 @@ Spinor spinor_at(const Real* array, const SpinorOrder& order, const Geometry4& g
                  int spins) {
   Spinor out{};
   for (int spin = 0; spin < spins; ++spin)
-    for (int colour = 0; colour < colours; ++colour)
+    for (int colour = 0; colour < colours; ++colour) {
+      auto& sum = out[static_cast<std::size_t>(3 * spin + colour)];
       for (int of = 0; of < spins; ++of) {
         const double v = spins == 1 ? 1 : entry(*order.basis, of, spin);
         if (v == 0) continue;
         const auto number = [&](int part) {
           return static_cast<double>(array[spinor_offset(order, geometry, x, of, colour, part, sizeof(Real), spins)]);
         };
-        out[static_cast<std::size_t>(3 * spin + colour)] += v * std::complex<double>{number(0), number(1)};
+        sum += v * std::complex<double>{number(0), number(1)};
       }
+      if (spins > 1) sum *= root(*order.basis);
+    }
   return out;
 }
 
@@ -84,6 +88,7 @@ void put_spinor(Real* array, const Spinor& psi, const SpinorOrder& order, const 
         const double v = spins == 1 ? 1 : entry(*order.basis, spin, of);
         if (v != 0) sum += v * psi[static_cast<std::size_t>(3 * of + colour)];
       }
+      if (spins > 1) sum *= root(*order.basis);
       array[spinor_offset(order, geometry, x, spin, colour, 0, sizeof(Real), spins)] = static_cast<Real>(sum.real());
       array[spinor_offset(order, geometry, x, spin, colour, 1, sizeof(Real), spins)] = static_cast<Real>(sum.imag());
     }
@@ -218,7 +223,8 @@ void load(measure::Propagator& s, const Real* propagator, const PropagatorOrder&
           };
           sum += v * std::complex<double>{number(0), number(1)};
         }
-      s.column(source, source_colour)[static_cast<std::size_t>(12 * site + 3 * sink + colour)] = sum;
+      s.column(source, source_colour)[static_cast<std::size_t>(12 * site + 3 * sink + colour)] =
+          sum / static_cast<double>(order.basis->norm);
     });
   });
 }
@@ -234,6 +240,7 @@ void store(Real* propagator, const measure::Propagator& s, const PropagatorOrder
           const double v = entry(*order.basis, sink, i) * entry(*order.basis, source, k);
           if (v != 0) sum += v * s(site, i, colour, k, source_colour);
         }
+      sum /= static_cast<double>(order.basis->norm);
       const auto number = [&](int part) -> Real& {
         return propagator[propagator_offset(order, geometry, x, sink, colour, source, source_colour, part,
                                             sizeof(Real))];

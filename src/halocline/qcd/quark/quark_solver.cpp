@@ -192,8 +192,10 @@ struct QuarkSolver::State {
     std::optional<multigrid::Setup> made;
     const multigrid::Setup* earlier = inherited.earlier != nullptr ? inherited.earlier->setup() : nullptr;
     if (earlier != nullptr && earlier->serves(gauge, action, parameters.multigrid)) made = *earlier;
-    operators.emplace(gauge, action, parameters, batch, std::move(inherited.vectors), std::move(inherited.modes),
-                      std::move(made));
+    std::shared_ptr<const LowModes> modes;
+    if (inherited.modes) modes = std::make_shared<const LowModes>(std::move(*inherited.modes));
+    operators = std::make_unique<QuarkOperators>(gauge, action, parameters, batch, std::move(inherited.vectors),
+                                                 std::move(modes), std::move(made));
   }
 
   /// How many of `sources` right-hand sides are solved together: the batches have about equal size.
@@ -376,7 +378,7 @@ struct QuarkSolver::State {
   SolverParameters parameters;
   int batch = 1;
   std::unique_ptr<device::Backend> backend;  ///< null on the CPU; on a device, `operators` is empty
-  std::optional<QuarkOperators> operators;
+  std::unique_ptr<QuarkOperators> operators;
   std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
   int solved = 0;                                       ///< right-hand sides so far
   std::map<int, Trial> trials;                          ///< of "auto", by number of columns
@@ -546,27 +548,35 @@ const multigrid::Setup* QuarkSolver::setup() const noexcept {
 }
 
 const LowModes* QuarkSolver::low_modes() const noexcept {
-  return state_->operators && state_->operators->low_modes ? &*state_->operators->low_modes : nullptr;
+  return state_->operators ? state_->operators->low_modes.get() : nullptr;
+}
+
+void QuarkSolver::check_refresh(const Action& action) const {
+  const auto& me = *state_;
+  if (me.backend)
+    throw core::InvalidArgument("a solver on a device was to take other links; make a new solver for them");
+  const auto* staggered = std::get_if<StaggeredAction>(&action);
+  if (action.index() != me.action.index() || points(action) != points(me.action) ||
+      (staggered != nullptr && staggered->kind != std::get<StaggeredAction>(me.action).kind))
+    throw core::InvalidArgument("a solver was to take an action of another kind or with another fifth dimension; make "
+                                "a new solver for it");
 }
 
 void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
+  check_refresh(action);
   auto& me = *state_;
-  if (me.backend)
-    throw core::InvalidArgument("a solver on a device was to take other links; make a new solver for them");
-  if (points(action) != points(me.action) || flavours(action) != flavours(me.action) ||
-      components(action) != components(me.action))
-    throw core::InvalidArgument(
-        "a solver was to take an action with another fifth dimension or other spins; make a new solver for it");
   std::optional<multigrid::Setup> setup;
   if (me.operators->multigrid) setup = me.operators->multigrid->refreshed(gauge, action);
-  me.engines.clear();
   SolverParameters without = me.parameters;
   without.kind = setup && without.kind == "multigrid" ? "bicgstab" : without.kind;
-  std::optional<LowModes> modes = std::move(me.operators->low_modes);
-  me.operators.emplace(gauge, action, without, me.batch, std::nullopt, std::move(modes));
-  me.operators->parameters = me.parameters;
-  if (setup) me.operators->take_multigrid(std::move(*setup), gauge);
-  me.action = action;
+  // The old operators stay until nothing can fail any more. Their engines can be made again at any time.
+  me.engines.clear();
+  auto made = std::make_unique<QuarkOperators>(gauge, action, without, me.batch, std::nullopt, me.operators->low_modes);
+  made->parameters = me.parameters;
+  if (setup) made->take_multigrid(std::move(*setup), gauge);
+  Action taken = action;
+  me.operators = std::move(made);
+  std::swap(me.action, taken);
 }
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {

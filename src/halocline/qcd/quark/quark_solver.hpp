@@ -261,9 +261,15 @@ public:
   const LowModes* low_modes() const noexcept;
   /// Takes other links or another action of the same kind, on the same lattice and processes. A set-up of multigrid
   /// keeps its test vectors (multigrid::Setup::refreshed), and deflation its low modes. Choices of "auto" stay.
-  /// @throws InvalidArgument  for a solver on a device, or links of another lattice or process grid
-  /// Collective: yes.  Cost: about that of the constructor; with multigrid a fifth of its set-up.
+  /// @throws InvalidArgument  as check_refresh(), or for links of another lattice or process grid. After any error the
+  ///                          solver is as before, with its old links
+  /// Collective: yes.  Cost: about that of the constructor; with multigrid a fifth of its set-up. For a while the
+  /// memory holds the old operators beside the new ones.
   void refresh(const GaugeField& gauge, const Action& action);
+  /// What refresh() refuses without looking at links.
+  /// @throws InvalidArgument  for a solver on a device, or an action of another kind or of other arrays. Collective:
+  /// no.
+  void check_refresh(const Action& action) const;
 
   const Action& action() const noexcept;
   const SolverParameters& parameters() const noexcept;

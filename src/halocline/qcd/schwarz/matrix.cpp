@@ -25,15 +25,20 @@ std::int64_t site_bytes(const Parameters& parameters, int columns) {
   return (4 * parameters.link_reals + 72 + 4 * 24 * columns) * (parameters.storage == "half" ? 2 : 4);
 }
 
-/// The layout of the domains. An even-odd inverse passes over tiles of one parity.
+/// The layout of the domains, with lanes that kernels compute as whole packs. An even-odd inverse passes over tiles of
+/// one parity.
 std::shared_ptr<const DomainLayout> layout_of(const std::shared_ptr<const Geometry4>& geometry,
                                               const Coordinates<4>& blocks, const Parameters& parameters) {
   const int lanes = parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
-  return DomainLayout::best(geometry, blocks, lanes, parameters.inner == "even-odd");
+  auto layout = DomainLayout::best(geometry, blocks, lanes, parameters.inner == "even-odd");
+  if (const int whole = core::whole_pack_lanes<float>(layout->lanes()); whole < layout->lanes())
+    layout = DomainLayout::best(geometry, blocks, whole, parameters.inner == "even-odd");
+  return layout;
 }
 
 /// Two halves along x, or along the first axis that can be halved. While a domain takes more than three times the
 /// second-level cache, domains are halved along their longest side, down to 4 sites, as long as all lanes stay filled.
+/// Collective: yes.
 Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry, const Parameters& parameters,
                                 int columns) {
   const auto& local = geometry->local();
@@ -47,9 +52,12 @@ Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry
     return preconditioner_lanes(parameters, *layout_of(geometry, cut, parameters));
   };
   const int lanes = lanes_of(blocks);
+  // The smallest cache of any process, because all must cut alike.
+  std::array<double, 1> cache{static_cast<double>(core::second_level_cache_bytes())};
+  geometry->communicator().min(cache);
   for (;;) {
     const std::int64_t sites = geometry->local_volume() / lattice::product<4>(blocks);
-    if (sites * site_bytes(parameters, columns) <= 3 * core::second_level_cache_bytes()) return blocks;
+    if (static_cast<double>(sites * site_bytes(parameters, columns)) <= 3 * cache[0]) return blocks;
     Coordinates<4> finer = blocks;
     std::int64_t longest = 7;
     for (int axis = 0; axis < 4; ++axis) {

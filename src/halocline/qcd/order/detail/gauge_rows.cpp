@@ -79,9 +79,8 @@ public:
     }
   }
 
-  /// Fills in the places of a row, and asks for the links of the row after it.
-  template <class Number>
-  void look_ahead(const Number* links, Scratch& scratch, const Coordinates<4>& row) const {
+  /// Fills in the places of a row, and of the row after it.
+  void look_ahead(Scratch& scratch, const Coordinates<4>& row) const {
     const auto& local = geometry_.local();
     const std::int64_t number = lattice::linear_index<4>(row, {1, local[1], local[2], local[3]});
     if (scratch.row_ahead == number)
@@ -92,9 +91,6 @@ public:
     const Coordinates<4> next = coordinates(scratch.row_ahead);
     sites_.fill_row(scratch.index.data(), next[1], next[2], next[3]);
     fill_places(scratch.next, scratch, next);
-    for (const std::int64_t place : scratch.next)
-      for (std::size_t byte = 0; byte < link_reals * sizeof(Number) + 63; byte += 64)
-        prefetch(reinterpret_cast<const char*>(links + place) + byte);
   }
 
   std::int64_t length() const noexcept { return geometry_.local()[0]; }
@@ -190,20 +186,24 @@ bool begins_line(const void* address) { return (reinterpret_cast<std::uintptr_t>
 /// Eight consecutive x of a row, the last eight where fewer are left.
 std::int64_t begin_of(std::int64_t octet, std::int64_t length) { return std::min(octet * side, length - side); }
 
-/// `count` numbers of every site of a row, which lie side by side in the array.
+/// `count` numbers of every site of a row, which lie side by side in the array. @param ahead  distance to the
+/// next row, which is asked for; 0 where scratch.next has its places
 template <int count, class Real>
 void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
-                int first) {
+                int first, std::int64_t ahead) {
   const std::int64_t* places = scratch.place.data() + first / link_reals * rows.length();
   for (std::int64_t octet = 0; octet * side < rows.length(); ++octet) {
     const std::int64_t x = begin_of(octet, rows.length());
-    const std::int64_t* place = places + x;
+    const std::int64_t *place = places + x, *later = scratch.next.data() + (place - scratch.place.data());
     const double* factors = scratch.factor.data() + x;
     double* to = row + x;
     const bool whole_lines = begins_line(to);
     for (const int begin : block_begins<count>) {
       Block<double> block;
-      for (std::size_t j = 0; j < side; ++j) block[j] = load_row<double>(links + place[j] + begin);
+      for (std::size_t j = 0; j < side; ++j) {
+        prefetch(links + (ahead > 0 ? place[j] + ahead : later[j]) + begin);
+        block[j] = load_row<double>(links + place[j] + begin);
+      }
       transpose(block);
       for (int k = 0; k < side; ++k) {
         const int number = first + begin + k;
@@ -219,14 +219,16 @@ void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<
 /// One direction of a row of an order that keeps sites side by side.
 template <class Real>
 void load_lanes(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
-                int mu, bool zipped) {
+                int mu, bool zipped, std::int64_t ahead) {
   for (std::int64_t x = 0; x < rows.length(); x += zipped ? 2 * side : side) {
     const std::int64_t* place = scratch.place.data() + mu * rows.length() + x;
     const double* factors = scratch.factor.data() + mu * rows.length() + x;
     for (int number = 0; number < link_reals; ++number) {
       double* to = row + rows.component(link_reals * mu + number) * stride + x;
+      prefetch(links + place[0] + number * rows.lanes_of() + ahead);
       auto values = load_row<double>(links + place[0] + number * rows.lanes_of());
       if (zipped) {
+        prefetch(links + place[1] + number * rows.lanes_of() + ahead);
         auto [low, high] = zip(values, load_row<double>(links + place[1] + number * rows.lanes_of()));
         if (!rows.trivial()) high *= Row<double>::load(factors + side);
         put_row(to + side, high, begins_line(to));
@@ -368,22 +370,27 @@ template <class Real>
 void load_rows(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order) {
   const Rows<Real> rows(order, u.geometry());
   const std::int64_t stride = u.field().component_stride();
+  // Sites of a row that follow each other in the array. openQCD's do not, and are asked for one by one.
+  const std::int64_t run = order.directions == Directions::around_odd_sites ? 0
+                           : order.sites.sites == Sites::lexicographic      ? rows.length()
+                                                                            : rows.length() / 2;
   rows.for_each_row([&](const Coordinates<4>& x, Scratch& scratch) {
     double* row = u.field().data() + u.link_offset(x, 0);
     rows.fill_factors(scratch, x, true);
     // Neighbours in a row are far apart in openQCD's array: the hardware does not foresee them.
     if (order.directions == Directions::around_odd_sites)
-      rows.look_ahead(links[0], scratch, x);
+      rows.look_ahead(scratch, x);
     else
       rows.fill_places(scratch.place, scratch, x);
     if (order.directions == Directions::inside && rows.lanes_of() == 1)
-      return load_sites<gauge_reals>(row, stride, links[0], rows, scratch, 0);
+      return load_sites<gauge_reals>(row, stride, links[0], rows, scratch, 0, run * gauge_reals);
     for (int mu = 0; mu < 4; ++mu) {
       const Real* of_direction = links[static_cast<std::size_t>(mu)];
       if (rows.lanes_of() == 1)
-        load_sites<link_reals>(row, stride, of_direction, rows, scratch, link_reals * mu);
+        load_sites<link_reals>(row, stride, of_direction, rows, scratch, link_reals * mu, run * link_reals);
       else
-        load_lanes(row, stride, of_direction, rows, scratch, mu, order.sites.sites == Sites::even_odd);
+        load_lanes(row, stride, of_direction, rows, scratch, mu, order.sites.sites == Sites::even_odd,
+                   run * link_reals);
     }
   });
 }

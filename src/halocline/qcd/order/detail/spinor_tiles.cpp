@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/order/detail/spinor_tiles.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
@@ -108,6 +109,10 @@ void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& 
 /// [number][lane] of one tile: out from in, renumbered and rotated.
 template <class T, int lanes>
 void rotate_tile(T* out, const T* in, const Rotation& rotation, bool streaming) {
+  // The tile four tiles on. Numbers are read out of order, which the hardware does not foresee.
+  if (!streaming)
+    for (int line = 0; line < spinor_reals * lanes * int{sizeof(T)} / 64; ++line)
+      prefetch(in + 4 * spinor_reals * lanes + line * (64 / int{sizeof(T)}));
   constexpr int width = lanes * int{sizeof(T)} >= 64 ? 64 / int{sizeof(T)} : lanes;
   using Part = core::Pack<T, width>;
   for (int number = 0; number < spinor_reals; ++number) {
@@ -126,78 +131,63 @@ void rotate_tile(T* out, const T* in, const Rotation& rotation, bool streaming) 
   }
 }
 
-/// Sites whose numbers lie side by side, into [number][lane].
+/// Eight lanes of a tile from sites whose numbers lie side by side, into [number][lane]; and a question for the sites
+/// of another tile, line by line between the loads: many at once would be dropped.
 template <class T, int lanes, class Real>
-void gather_sites(T* tile, const Real* spinor, const TileRow& row, std::int64_t x) {
-  for (int lane = 0; lane < lanes; lane += side) {
-    std::array<const Real*, side> site;
-    for (int j = 0; j < side; ++j) site[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, x);
-    for (int begin = 0; begin < spinor_reals; begin += side) {
-      Block<T> block;
-      for (std::size_t j = 0; j < side; ++j) block[j] = load_row<T>(site[j] + begin);
-      transpose(block);
-      for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)].store(tile + (begin + k) * lanes + lane);
+void gather_octet(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, int lane, const TileRow& ahead,
+                  std::int64_t x_ahead) {
+  std::array<const Real*, side> site, later;
+  for (int j = 0; j < side; ++j) {
+    site[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, x);
+    later[static_cast<std::size_t>(j)] = spinor + spinor_reals * ahead.index(lane + j, x_ahead);
+  }
+  for (int begin = 0; begin < spinor_reals; begin += side) {
+    Block<T> block;
+    for (std::size_t j = 0; j < side; ++j) {
+      prefetch(later[j] + begin);
+      block[j] = load_row<T>(site[j] + begin);
     }
+    transpose(block);
+    for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)].store(tile + (begin + k) * lanes + lane);
   }
 }
 
-/// [number][lane] into the numbers of sites: of lane j at sites[j].
+/// Eight lanes of [number][lane] into the numbers of sites: of lane j at sites[j]. @param later  asked for, if not null
 template <class T, int lanes, class Real>
-void scatter_sites(const std::array<Real*, lanes>& sites, const T* tile, bool streaming) {
-  for (int lane = 0; lane < lanes; lane += side)
-    for (int begin = 0; begin < spinor_reals; begin += side) {
-      Block<T> block;
-      for (int k = 0; k < side; ++k)
-        block[static_cast<std::size_t>(k)] = Row<T>::load(tile + (begin + k) * lanes + lane);
-      transpose(block);
-      for (int j = 0; j < side; ++j) {
-        Real* to = sites[static_cast<std::size_t>(lane + j)] + begin;
-        if constexpr (std::is_same_v<T, Real>)
-          put_row(to, block[static_cast<std::size_t>(j)], streaming);
-        else
-          put_row(to, core::convert<Real>(block[static_cast<std::size_t>(j)]), streaming);
-      }
-    }
+void scatter_octet(const std::array<Real*, side>& sites, const T* tile, int lane, bool streaming,
+                   const std::array<Real*, side>* later = nullptr) {
+  for (int begin = 0; begin < spinor_reals; begin += side) {
+    Block<T> block;
+    if (later != nullptr)
+      for (const Real* place : *later) prefetch(place + begin);
+    for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)] = Row<T>::load(tile + (begin + k) * lanes + lane);
+    transpose(block);
+    for (std::size_t j = 0; j < side; ++j)
+      if constexpr (std::is_same_v<T, Real>)
+        put_row(sites[j] + begin, block[j], streaming);
+      else
+        put_row(sites[j] + begin, core::convert<Real>(block[j]), streaming);
+  }
 }
 
-/// `count` tiles from x on whose sites of one lane follow each other in the array: whole lines of it, through
-/// a small buffer.
+/// Eight lanes of `count` tiles from x on whose sites of one lane follow each other in the array: whole lines of it,
+/// through a small buffer.
 template <class T, int lanes, class Real>
-void scatter_runs(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, int count) {
-  constexpr int most = 2;
-  alignas(64) std::array<Real, most * lanes * spinor_reals> runs;
+void scatter_runs(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, int count, int lane) {
+  alignas(64) std::array<Real, side * side * spinor_reals> runs;
   for (int i = 0; i < count; ++i) {
-    std::array<Real*, lanes> sites;
-    for (int lane = 0; lane < lanes; ++lane)
-      sites[static_cast<std::size_t>(lane)] = runs.data() + (lane * most + i) * spinor_reals;
-    scatter_sites<T, lanes>(sites, tiles + i * spinor_reals * lanes, false);
+    std::array<Real*, side> sites;
+    for (int j = 0; j < side; ++j) sites[static_cast<std::size_t>(j)] = runs.data() + (j * count + i) * spinor_reals;
+    scatter_octet<T, lanes>(sites, tiles + i * spinor_reals * lanes, lane, false);
   }
-  for (int lane = 0; lane < lanes; ++lane)
-    copy_streaming(spinor + spinor_reals * row.index(lane, x), runs.data() + lane * most * spinor_reals,
+  for (int j = 0; j < side; ++j)
+    copy_streaming(spinor + spinor_reals * row.index(lane + j, x), runs.data() + j * count * spinor_reals,
                    count * spinor_reals);
 }
 
 /// The number `number` of eight sites that lie side by side, the first of them at `index`.
 std::int64_t place_of(std::int64_t index, int number, std::int64_t side_by_side) {
   return (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side;
-}
-
-/// Asks for the sites of a tile of a row.
-template <class Real>
-void ask_for(const Real* spinor, const TileRow& row, int lanes, std::int64_t x, std::int64_t side_by_side) {
-  const auto ask = [](const Real* from, int numbers) {
-    for (std::size_t byte = 0; byte < static_cast<std::size_t>(numbers) * sizeof(Real); byte += 64)
-      prefetch(reinterpret_cast<const char*>(from) + byte);
-  };
-  for (int lane = 0; lane < lanes; ++lane) {
-    const std::int64_t index = row.index(lane, x);
-    if (side_by_side == 1) {
-      ask(spinor + spinor_reals * index, spinor_reals);
-      continue;
-    }
-    const Real* from = spinor + place_of(index, 0, side_by_side);
-    for (int number = 0; number < spinor_reals; ++number) prefetch(from + number * side_by_side);
-  }
 }
 
 /// One tile of an order whose sites lie side by side, where no eight tiles have them so: number by number.
@@ -247,15 +237,17 @@ HALOCLINE_INLINE void store_two_runs(Real* to, Real* other, const Row<T>& row) {
 /// Into [tile][number][lane].
 template <class T, int lanes, class Real>
 void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
-                  bool two_runs) {
+                  bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
   for (int lane = 0; lane < lanes; lane += side) {
-    std::array<const Real*, side> from, other{};
+    std::array<const Real*, side> from, other{}, later;
     for (int j = 0; j < side; ++j) {
+      later[static_cast<std::size_t>(j)] = spinor + place_of(ahead.index(lane + j, x_ahead), 0, side_by_side);
       from[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
       if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
     }
     for (int number = 0; number < spinor_reals; ++number) {
       Block<T> block;
+      for (const Real* place : later) prefetch(place + number * side_by_side);
       for (std::size_t j = 0; j < side; ++j)
         block[j] = two_runs ? load_two_runs<T>(from[j] + number * side_by_side, other[j] + number * side_by_side)
                             : load_row<T>(from[j] + number * side_by_side);
@@ -268,16 +260,19 @@ void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t
 
 template <class T, int lanes, class Real>
 void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
-                   bool two_runs) {
+                   bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
   for (int lane = 0; lane < lanes; lane += side) {
-    std::array<Real*, side> to, other{};
+    std::array<Real*, side> to, other{}, later;
     for (int j = 0; j < side; ++j) {
+      later[static_cast<std::size_t>(j)] = spinor + place_of(ahead.index(lane + j, x_ahead), 0, side_by_side);
       to[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
       if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
     }
     const bool whole_lines = sizeof(Real) == 8 && (reinterpret_cast<std::uintptr_t>(to[0]) & 63U) == 0;
     for (int number = 0; number < spinor_reals; ++number) {
       Block<T> block;
+      if (!whole_lines)
+        for (const Real* place : later) prefetch(place + number * side_by_side);
       for (int k = 0; k < side; ++k)
         block[static_cast<std::size_t>(k)] = Row<T>::load(tiles + (k * spinor_reals + number) * lanes + lane);
       transpose(block);
@@ -318,28 +313,50 @@ Grouping grouping(const SpinorField<T>& psi, const SiteOrder& order, int wanted)
   return {};
 }
 
-/// Calls work(first x) for every group of a row that the field holds.
+/// Tiles that are worked on together. The lanes of a tile are often a power of two apart, and their lines then share
+/// few places of a cache: eight lanes of a few tiles use up their lines before other lanes take these places.
+template <class T>
+Grouping batch_of(const SpinorField<T>& psi, const SiteOrder& order) {
+  for (const int wanted : {4, 2})
+    if (const Grouping group = grouping(psi, order, wanted); group.count == wanted) return group;
+  const bool whole = psi.subset() == lattice::Subset::full;
+  return whole && row_length(psi.layout()) % 4 == 0 ? Grouping{4, 1, false} : Grouping{};
+}
+
+/// Calls work(first x, first x of the group after it or -1) for every group of a row that the field holds.
 template <class T, class Work>
 void for_each_group(const SpinorField<T>& psi, const TileRow& row, const Grouping& group, const Work& work) {
   const std::int64_t length = row_length(psi.layout());
+  std::int64_t last = -1;
   for (std::int64_t begin = 0; begin < length; begin += group.count * group.step)
-    for (std::int64_t x = begin; x < begin + group.step; ++x)
-      if (psi.subset() == lattice::Subset::full || static_cast<int>(psi.subset()) == row.parity(x)) work(x);
+    for (std::int64_t x = begin; x < begin + group.step; ++x) {
+      if (psi.subset() != lattice::Subset::full && static_cast<int>(psi.subset()) != row.parity(x)) continue;
+      if (last >= 0) work(last, x);
+      last = x;
+    }
+  if (last >= 0) work(last, std::int64_t{-1});
 }
 
 template <class T, int lanes, class Real>
 void load_with(SpinorField<T>& psi, int column, const Real* spinor, const SpinorOrder& order) {
   const Rotation rotated = rotation(*order.basis, true, Inside::colour_spin, order.inside);
   const int side_by_side = order::lanes(order.sites, sizeof(Real));
-  const Grouping group = grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
-  const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin) {
-    ask_for(spinor, next, lanes, begin, side_by_side);
-    if (group.count > 1)
-      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side, group.two_runs);
-    else if (side_by_side > 1)
+  const Grouping group =
+      side_by_side == 1 ? batch_of(psi, order.sites) : grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
+  const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
+                              std::int64_t following) {
+    const TileRow& ahead = following >= 0 ? row : next;
+    const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
+    if (side_by_side == 1) {
+      for (int lane = 0; lane < lanes; lane += side)
+        for (int i = 0; i < group.count; ++i)
+          gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, row, group.x(begin, i), lane, ahead,
+                                 group.x(x_ahead, i));
+    } else if (group.count > 1) {
+      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side, group.two_runs, ahead, x_ahead);
+    } else {
       gather_numbers<T, lanes>(buffer, spinor, row, begin, side_by_side);
-    else
-      gather_sites<T, lanes>(buffer, spinor, row, begin);
+    }
     for (int i = 0; i < group.count; ++i) {
       const std::int64_t x = group.x(begin, i);
       T* out = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
@@ -347,8 +364,8 @@ void load_with(SpinorField<T>& psi, int column, const Real* spinor, const Spinor
     }
   };
   for_each_row<T>(psi.layout(), order.sites, [&](const Strands& strands, const Strands& next, T* buffer) {
-    for_each_group(psi, strands[0], group, [&](std::int64_t begin) {
-      for (std::size_t i = 0; i < strands.size(); ++i) load_group(strands[i], next[i], buffer, begin);
+    for_each_group(psi, strands[0], group, [&](std::int64_t begin, std::int64_t following) {
+      for (std::size_t i = 0; i < strands.size(); ++i) load_group(strands[i], next[i], buffer, begin, following);
     });
   });
 }
@@ -357,36 +374,47 @@ template <class T, int lanes, class Real>
 void store_with(Real* spinor, const SpinorField<T>& psi, int column, const SpinorOrder& order) {
   const Rotation rotated = rotation(*order.basis, false, order.inside, Inside::colour_spin);
   const int side_by_side = order::lanes(order.sites, sizeof(Real));
-  // A site of doubles has three whole lines, two sites of floats have as many.
+  // A site of doubles has three whole lines. Others are stored in runs, where the order has runs.
   const bool aligned = (reinterpret_cast<std::uintptr_t>(spinor) & 63U) == 0,
              whole_lines = sizeof(Real) == 8 && aligned;
   const Grouping group =
-      grouping(psi, order.sites, side_by_side % side == 0 ? side : (side_by_side > 1 || whole_lines ? 1 : 2));
-  const auto store_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin) {
+      side_by_side == 1 ? batch_of(psi, order.sites) : grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
+  const bool runs = grouping(psi, order.sites, group.count).count == group.count && group.count > 1 && !whole_lines;
+  const auto store_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
+                               std::int64_t following) {
     for (int i = 0; i < group.count; ++i) {
       const std::int64_t x = group.x(begin, i);
       const T* in = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
       rotate_tile<T, lanes>(buffer + i * spinor_reals * lanes, in, rotated, false);
     }
+    const TileRow& ahead = following >= 0 ? row : next;
+    const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
     if (side_by_side > 1) {
-      if (sizeof(Real) != 8 || !aligned) ask_for(spinor, next, lanes, begin, side_by_side);
       if (group.count > 1)
-        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side, group.two_runs);
+        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side, group.two_runs, ahead, x_ahead);
       else
         scatter_numbers<T, lanes>(spinor, buffer, row, begin, side_by_side);
-    } else if (group.count > 1) {
-      scatter_runs<T, lanes>(spinor, buffer, row, begin, group.count);
-    } else {
-      if (!whole_lines) ask_for(spinor, next, lanes, begin, side_by_side);
-      std::array<Real*, lanes> sites;
-      for (int lane = 0; lane < lanes; ++lane)
-        sites[static_cast<std::size_t>(lane)] = spinor + spinor_reals * row.index(lane, begin);
-      scatter_sites<T, lanes>(sites, buffer, whole_lines);
+      return;
+    }
+    for (int lane = 0; lane < lanes; lane += side) {
+      if (runs) {
+        scatter_runs<T, lanes>(spinor, buffer, row, begin, group.count, lane);
+        continue;
+      }
+      for (int i = 0; i < group.count; ++i) {
+        std::array<Real*, side> sites, later;
+        for (int j = 0; j < side; ++j) {
+          sites[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, group.x(begin, i));
+          later[static_cast<std::size_t>(j)] = spinor + spinor_reals * ahead.index(lane + j, group.x(x_ahead, i));
+        }
+        scatter_octet<T, lanes>(sites, buffer + i * spinor_reals * lanes, lane, whole_lines,
+                                whole_lines ? nullptr : &later);
+      }
     }
   };
   for_each_row<T>(psi.layout(), order.sites, [&](const Strands& strands, const Strands& next, T* buffer) {
-    for_each_group(psi, strands[0], group, [&](std::int64_t begin) {
-      for (std::size_t i = 0; i < strands.size(); ++i) store_group(strands[i], next[i], buffer, begin);
+    for_each_group(psi, strands[0], group, [&](std::int64_t begin, std::int64_t following) {
+      for (std::size_t i = 0; i < strands.size(); ++i) store_group(strands[i], next[i], buffer, begin, following);
     });
   });
 }

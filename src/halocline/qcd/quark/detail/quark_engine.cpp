@@ -45,7 +45,7 @@ SchurForm schur_form(const SolverParameters& p, const Action& action) {
 
 QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_given,
                                const SolverParameters& parameters_given, int columns,
-                               std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
+                               std::optional<multigrid::StoredVectors> vectors, std::shared_ptr<const LowModes> modes,
                                std::optional<multigrid::Setup> made)
     : action(action_given),
       parameters(parameters_given),
@@ -58,7 +58,8 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
   if (setup->points() > 1 || is_staggered(action)) return;  // no other methods
   if (parameters.right_hand_sides > 0) parameters.multigrid.right_hand_sides = parameters.right_hand_sides;
   if (is_deflated(parameters.kind) && !low_modes)
-    low_modes = qcd::low_modes(gauge, action, parameters.deflation, parameters.multigrid);
+    low_modes =
+        std::make_shared<const LowModes>(qcd::low_modes(gauge, action, parameters.deflation, parameters.multigrid));
   if (low_modes && coarse && (is_deflated(parameters.kind) || parameters.kind == "auto"))
     deflation = low_mode_deflation(*coarse, parameters.even_odd, schur_form(parameters, action), *low_modes);
   const double mu = twisted_mass(action);

@@ -48,7 +48,7 @@ struct QuarkOperators {
   /// @throws InvalidArgument  as dirac_setup() does; as Schwarz does, if the parameters name it. Collective: yes.
   /// @param made  a set-up of multigrid that serves; it is used in the place of a new one
   QuarkOperators(const GaugeField& gauge, const Action& action, const SolverParameters& parameters, int columns,
-                 std::optional<multigrid::StoredVectors> vectors = {}, std::optional<LowModes> modes = {},
+                 std::optional<multigrid::StoredVectors> vectors = {}, std::shared_ptr<const LowModes> modes = {},
                  std::optional<multigrid::Setup> made = {});
 
   /// Whether "auto" may make the set-up of multigrid, or has made it.
@@ -75,7 +75,7 @@ struct QuarkOperators {
   SolverParameters parameters;
   std::unique_ptr<DiracOperator<double>> precise;
   std::unique_ptr<DiracOperator<float>> coarse;
-  std::optional<LowModes> low_modes;
+  std::shared_ptr<const LowModes> low_modes;          ///< null without
   std::shared_ptr<const LowModeDeflation> deflation;  ///< by the low modes; null without
   std::optional<schwarz::Matrix> schwarz;
   std::optional<multigrid::Setup> multigrid;

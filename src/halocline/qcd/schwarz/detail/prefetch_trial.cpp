@@ -16,6 +16,10 @@
 #include "halocline/qcd/schwarz/detail/sweeps.hpp"
 
 namespace halocline::qcd::schwarz {
+namespace {
+/// Of a trial. A domain that takes longer than a candidate's share of it keeps the distance of the table.
+constexpr double most_seconds = 0.15;
+}  // namespace
 
 /// Uses r_ and z_, which are zero and stay so. Collective: no.
 template <class S>
@@ -28,7 +32,7 @@ int Sweeps<S>::tried_prefetch() {
   std::array<double, candidates.size()> best;
   best.fill(std::numeric_limits<double>::infinity());
   const double first = seconds_of_walk(ours);  // also brings the pages in
-  const int rounds = first < 0.02 ? 5 : first < 0.2 ? 2 : 0;
+  const int rounds = std::min(5, static_cast<int>(most_seconds / (static_cast<double>(candidates.size()) * first)));
   for (int round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < candidates.size(); ++i) best[i] = std::min(best[i], seconds_of_walk(candidates[i]));
   if (rounds == 0) return ours;

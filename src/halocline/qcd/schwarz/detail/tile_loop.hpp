@@ -54,8 +54,8 @@ struct TileLoop {
       const S* block = fields.blocks != nullptr ? fields.blocks + tile * (block_numbers * V) : nullptr;
       if (fields.prefetch > 0 && i + fields.prefetch < end) {
         const std::int64_t next = tiles != nullptr ? tiles[i + fields.prefetch] : i + fields.prefetch;
-        prefetch(fields.links + next * (4 * Hop::link_numbers * V), 4 * Hop::link_numbers * V, *fields.machine);
-        if (block != nullptr) prefetch(fields.blocks + next * (block_numbers * V), block_numbers * V, *fields.machine);
+        prefetch<4 * Hop::link_numbers * V>(fields.links + next * (4 * Hop::link_numbers * V), *fields.machine);
+        if (block != nullptr) prefetch<block_numbers * V>(fields.blocks + next * (block_numbers * V), *fields.machine);
       }
       for (int c = 0; c < fields.columns; ++c) {
         view.spinor = fields.own + c * column;
@@ -73,12 +73,17 @@ struct TileLoop {
     }
   }
 
-  static __attribute__((noinline)) void prefetch(const S* from, std::int64_t numbers, const core::Machine& machine) {
-    const std::int64_t line = machine.line_bytes / static_cast<int>(sizeof(S));
-    if (machine.prefetch_level == 1)
-      for (std::int64_t n = 0; n < numbers; n += line) __builtin_prefetch(from + n, 0, 3);
-    else
-      for (std::int64_t n = 0; n < numbers; n += line) __builtin_prefetch(from + n, 0, 2);
+  /// Requests consecutive numbers. Inlined, because g++ leaves out calls of a function that does nothing else.
+  template <int count>
+  static HALOCLINE_INLINE void prefetch(const S* from, const core::Machine& machine) {
+    if (machine.line_bytes == 256) {
+#pragma GCC unroll 32
+      for (int n = 0; n < count; n += 256 / static_cast<int>(sizeof(S))) __builtin_prefetch(from + n, 0, 3);
+    } else if (machine.prefetch_level == 1) {
+      for (int n = 0; n < count; n += 64 / static_cast<int>(sizeof(S))) __builtin_prefetch(from + n, 0, 3);
+    } else {
+      for (int n = 0; n < count; n += 64 / static_cast<int>(sizeof(S))) __builtin_prefetch(from + n, 0, 2);
+    }
   }
 
   template <bool own, bool through_faces>

@@ -18,7 +18,8 @@ std::unique_ptr<TilePasses<float>> TilePasses<float>::make(const lattice::Domain
         passes = std::make_unique<TilePassesOf<float, core::Number<float, V>, 2>>(layout);
         return;
       }
-    passes = std::make_unique<TilePassesOf<float, core::Number<float, V>, 3>>(layout);
+    if constexpr (core::whole_pack_lanes<float>(V) == V)
+      passes = std::make_unique<TilePassesOf<float, core::Number<float, V>, 3>>(layout);
   });
   return passes;
 }
