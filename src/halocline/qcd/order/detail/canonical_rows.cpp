@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
@@ -32,8 +34,8 @@ struct UnitScratch {
 
 /// A part of the box that is worked on at once.
 struct Unit {
-  lattice::Coordinates<4> first;
-  std::int64_t site, next;  ///< canonical number of its first site, and of the first one of the unit after it
+  lattice::Coordinates<4> first, later;  ///< its first site, and that of the unit after it
+  std::int64_t site, next;               ///< their canonical numbers
 };
 
 /// The box in units, beside an array whose sites have `numbers` numbers, of Real. A unit is a row of x, or one time
@@ -69,7 +71,8 @@ public:
 #pragma omp for schedule(static)
       for (std::int64_t number = 0; number < units; ++number) {
         const auto first = first_of(number), next = first_of(number + 1 < units ? number + 1 : number);
-        work(Unit{first, lattice::linear_index<4>(first, local_), lattice::linear_index<4>(next, local_)}, scratch);
+        work(Unit{first, next, lattice::linear_index<4>(first, local_), lattice::linear_index<4>(next, local_)},
+             scratch);
       }
       core::fence_streams();
     }
@@ -89,18 +92,25 @@ public:
   template <class Visit>
   void for_each_run(const Unit& unit, const Visit& visit) const {
     for (const Run& run : runs_) {
-      lattice::Coordinates<4> x = unit.first;
-      for (std::size_t axis = 0; axis < 4; ++axis) x[axis] += run.first[axis];
-      visit(run.begin, run.end, sites_(x));
+      visit(run.begin, run.end, place_of_run(run, unit.first));
     }
   }
 
-  /// Calls use(u, numbers of the site) for every site, where the numbers of a site lie side by side.
+  /// Calls use(u, numbers of the site) for every site, where the numbers of a site lie side by side. Asks for later
+  /// sites: those of a propagator are read out of order, and the runs of blocks are short.
   template <class Use>
   void read(const Real* array, const Unit& unit, const Use& use) const {
-    for_each_run(unit, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
-      for (std::int64_t slot = begin; slot < end; ++slot) use(at_slot(slot), array + (place + slot - begin) * numbers_);
-    });
+    for (const Run& run : runs_) {
+      const std::int64_t place = place_of_run(run, unit.first);
+      const std::int64_t ahead = blocks_ ? place_of_run(run, unit.later) - place : numbers_ > 24 ? 2 : 0;
+      for (std::int64_t slot = run.begin; slot < run.end; ++slot) {
+        const Real* site = array + (place + slot - run.begin) * numbers_;
+        if (ahead != 0)
+          for (std::int64_t i = 0; i < numbers_; i += 64 / std::int64_t{sizeof(Real)})
+            prefetch(site + ahead * numbers_ + i);
+        use(at_slot(slot), site);
+      }
+    }
   }
 
   /// The same for orders that keep sites side by side, number by number, through `buffer`.
@@ -144,6 +154,11 @@ private:
     std::int64_t begin, end;        ///< slots
     lattice::Coordinates<4> first;  ///< of the site at `begin`, from the first one of the unit
   };
+
+  std::int64_t place_of_run(const Run& run, lattice::Coordinates<4> x) const {
+    for (std::size_t axis = 0; axis < 4; ++axis) x[axis] += run.first[axis];
+    return sites_(x);
+  }
 
   static std::int64_t block_extent_of(std::int64_t local) {
     for (const std::int64_t n : {4, 3, 2})
@@ -249,13 +264,42 @@ HALOCLINE_INLINE void as_inside(Real* to, const double* from, Inside inside) {
         to[2 * (spins * colour + spin) + part] = static_cast<Real>(from[2 * (colours * spin + colour) + part]);
 }
 
-HALOCLINE_INLINE void rotate_spins(double* to, const double* from, const SpinSums& sums) {
-  for (const SpinSum& sum : sums.spins) {
-    const double *a = from + colour_reals * sum.of[0], *b = from + colour_reals * sum.of[1];
-    if (sum.count == 1)
-      for (int i = 0; i < colour_reals; ++i) to[i] = sum.sign[0] * a[i] * sums.scale;
+/// The three colours of a spin, as pairs (re, im).
+struct ColourRow {
+  std::array<core::Pack<double, 2>, colours> pairs{};
+
+  template <class Real>
+  static HALOCLINE_INLINE core::Pack<double, 2> pair(const Real* from) {
+    if constexpr (std::is_same_v<Real, double>)
+      return core::Pack<double, 2>::load(from);
     else
-      for (int i = 0; i < colour_reals; ++i) to[i] = (sum.sign[0] * a[i] + sum.sign[1] * b[i]) * sums.scale;
+      return core::convert<double>(core::Pack<Real, 2>::load(from));
+  }
+  template <class Real>
+  HALOCLINE_INLINE void add(double sign, const Real* from) {
+    for (std::size_t c = 0; c < colours; ++c) pairs[c] += core::Pack<double, 2>(sign) * pair(from + 2 * c);
+  }
+  /// Times the scale.
+  template <class Real>
+  HALOCLINE_INLINE void put(Real* to, double scale) const {
+    for (std::size_t c = 0; c < colours; ++c) {
+      const auto value = pairs[c] * core::Pack<double, 2>(scale);
+      if constexpr (std::is_same_v<Real, double>)
+        value.store(to + 2 * c);
+      else
+        core::convert<Real>(value).store(to + 2 * c);
+    }
+  }
+};
+
+/// Both sides [spin][colour].
+template <class To, class From>
+HALOCLINE_INLINE void rotate_spins(To* to, const From* from, const SpinSums& sums) {
+  for (const SpinSum& sum : sums.spins) {
+    ColourRow row;
+    row.add(sum.sign[0], from + colour_reals * sum.of[0]);
+    if (sum.count == 2) row.add(sum.sign[1], from + colour_reals * sum.of[1]);
+    row.put(to, sums.scale);
     to += colour_reals;
   }
 }
@@ -264,6 +308,7 @@ HALOCLINE_INLINE void rotate_spins(double* to, const double* from, const SpinSum
 template <int spins, class Real>
 HALOCLINE_INLINE void load_site(double* ours, const Real* site, Inside inside, const SpinSums& sums) {
   if (spins == 1 || sums.plain) return spin_outside<spins>(ours, site, inside);
+  if (inside == Inside::spin_colour) return rotate_spins(ours, site, sums);
   SpinorNumbers numbers;
   spin_outside<spins>(numbers.data(), site, inside);
   rotate_spins(ours, numbers.data(), sums);
@@ -271,6 +316,7 @@ HALOCLINE_INLINE void load_site(double* ours, const Real* site, Inside inside, c
 template <int spins, class Real>
 HALOCLINE_INLINE void store_site(Real* site, const double* ours, Inside inside, const SpinSums& sums) {
   if (spins == 1 || sums.plain) return as_inside<spins>(site, ours, inside);
+  if (inside == Inside::spin_colour) return rotate_spins(site, ours, sums);
   SpinorNumbers numbers;
   rotate_spins(numbers.data(), ours, sums);
   as_inside<spins>(site, numbers.data(), inside);
@@ -335,9 +381,11 @@ public:
         const Real* vector = array + (place + slot - begin - lane) * numbers + lane;
         for (int first = 0; first < numbers; first += side) {
           Block<double> block;
-          for (std::size_t k = 0; k < side; ++k)
-            block[k] = by_number_(static_cast<std::size_t>(first) + k,
-                                  [&](int number) { return load_row<double>(vector + number * lanes); });
+          for (std::size_t k = 0; k < side; ++k) {
+            const std::size_t number = static_cast<std::size_t>(first) + k;
+            prefetch(vector + (numbers + static_cast<std::int64_t>(number)) * lanes);  // numbers are read out of order
+            block[k] = by_number_(number, [&](int of) { return load_row<double>(vector + of * lanes); });
+          }
           transpose(block);
           for (int j = 0; j < side; ++j)
             block[static_cast<std::size_t>(j)].store(ours + units.at_slot(slot + j) * numbers + first);
@@ -427,15 +475,13 @@ void rotate_both(const SiteColumns<double>& to, const SiteColumns<const double>&
       const SpinSum& outer = sums.spins[static_cast<std::size_t>(source)];
       double* out = to[static_cast<std::size_t>(colours * source + source_colour)];
       for (const SpinSum& inner : sums.spins) {
-        std::array<double, colour_reals> total{};
+        ColourRow total;
         for (std::size_t i = 0; i < static_cast<std::size_t>(inner.count); ++i)
-          for (std::size_t k = 0; k < static_cast<std::size_t>(outer.count); ++k) {
-            const double sign = inner.sign[i] * outer.sign[k];
-            const double* column = from[static_cast<std::size_t>(colours * outer.of[k] + source_colour)];
-            for (std::size_t c = 0; c < colour_reals; ++c)
-              total[c] += sign * column[static_cast<std::size_t>(colour_reals * inner.of[i]) + c];
-          }
-        for (std::size_t c = 0; c < colour_reals; ++c) out[c] = total[c] * sums.squared;
+          for (std::size_t k = 0; k < static_cast<std::size_t>(outer.count); ++k)
+            total.add(inner.sign[i] * outer.sign[k],
+                      from[static_cast<std::size_t>(colours * outer.of[k] + source_colour)] +
+                          colour_reals * inner.of[i]);
+        total.put(out, sums.squared);
         out += colour_reals;
       }
     }
@@ -468,12 +514,6 @@ SiteColumns<const double> constant(const SiteColumns<double>& columns_of_site) {
   return all;
 }
 
-/// Columns of one site of ours: rotated from those of the array, or as they are.
-void settle(const SiteColumns<double>& to, const double* site, const SpinSums& sums) {
-  if (!sums.plain) return rotate_both(to, columns_of(site, spinor_reals), sums);
-  for (std::size_t i = 0; i < columns; ++i) std::copy_n(site + i * spinor_reals, spinor_reals, to[i]);
-}
-
 /// Columns of a unit to those of the propagator.
 template <class Real>
 void write_columns(measure::Propagator& s, const Units<Real>& units, const Unit& unit, const double* ours) {
@@ -490,11 +530,13 @@ void load_inside(measure::Propagator& s, const Real* propagator, const Propagato
   const std::int64_t stride = units.size() * spinor_reals;
   units.for_each([&](const Unit& unit, UnitScratch& scratch) {
     const auto one = [&](std::int64_t u, const Real* from) {
+      const auto to = columns_of(scratch.ours.data() + u * spinor_reals, stride);
       std::array<double, propagator_reals> numbers;
-      for (std::size_t i = 0; i < places.size(); ++i)
-        for (std::size_t part = 0; part < 2; ++part)
-          numbers[2 * i + part] = static_cast<double>(from[2 * static_cast<std::size_t>(places[i]) + part]);
-      settle(columns_of(scratch.ours.data() + u * spinor_reals, stride), numbers.data(), sums);
+      const auto before = sums.plain ? to : columns_of(numbers.data(), spinor_reals);
+      for (std::size_t column = 0, i = 0; column < columns; ++column)
+        for (int element = 0; element < spinor_components; ++element, ++i)
+          ColourRow::pair(from + 2 * places[i]).store(before[column] + 2 * element);
+      if (!sums.plain) rotate_both(to, constant(before), sums);
     };
     if (units.lanes() == 1)
       units.read(propagator, unit, one);
@@ -521,6 +563,8 @@ void store_inside(Real* propagator, const measure::Propagator& s, const Propagat
     auto* buffer = reinterpret_cast<Real*>(scratch.array.data());
     for (std::int64_t u = 0; u < units.size(); ++u) {
       auto from = columns_at(s, unit.site + units.distance(u));
+      if (units.blocks())
+        for (const double* later : columns_at(s, unit.next + units.distance(u))) ask_for(later, spinor_reals);
       std::array<double, propagator_reals> numbers;
       if (!sums.plain) {
         const auto rotated = columns_of(numbers.data(), spinor_reals);
@@ -553,7 +597,7 @@ void load_outside(measure::Propagator& s, const Real* propagator, const Propagat
         const auto there = columns_of(scratch.ours.data() + u * spinor_reals, stride);
         for (std::size_t i = 0; i < columns; ++i)
           std::copy_n(there[i], spinor_reals, numbers.begin() + i * spinor_reals);
-        settle(there, numbers.data(), sums);
+        rotate_both(there, columns_of(std::as_const(numbers).data(), spinor_reals), sums);
       }
     write_columns(s, units, unit, scratch.ours.data());
   });
@@ -568,11 +612,16 @@ void store_outside(Real* propagator, const measure::Propagator& s, const Propaga
   units.for_each([&](const Unit& unit, UnitScratch& scratch) {
     double* ours = scratch.ours.data();
     if (!sums.plain)
-      for (std::int64_t u = 0; u < units.size(); ++u)
+      for (std::int64_t u = 0; u < units.size(); ++u) {
+        if (units.blocks())
+          for (const double* later : columns_at(s, unit.next + units.distance(u))) ask_for(later, spinor_reals);
         rotate_both(columns_of(ours + u * spinor_reals, stride), columns_at(s, unit.site + units.distance(u)), sums);
+      }
     for (int i = 0; i < columns; ++i) {
       const auto* column = reinterpret_cast<const double*>(s.column(i / 3, i % 3).data());
       const auto from = [&](std::int64_t u) {
+        if (units.blocks() && sums.plain)
+          ask_for(column + (unit.next + units.distance(u)) * spinor_reals, spinor_reals);
         return sums.plain ? column + (unit.site + units.distance(u)) * spinor_reals
                           : ours + i * stride + u * spinor_reals;
       };
