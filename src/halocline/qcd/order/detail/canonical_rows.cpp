@@ -217,10 +217,12 @@ public:
     units.for_each_run(unit, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
       for (std::int64_t slot = begin; slot < end; slot += side) {
         alignas(64) std::array<double, spinor_reals * side> octet;
+        // The sites of the next octet of this run, or of the row after this one.
+        const std::int64_t ahead = side * (units.at_slot(begin + 1) - units.at_slot(begin)) * numbers;
         std::array<const double*, side> site, later;
         for (int j = 0; j < side; ++j) {
           site[static_cast<std::size_t>(j)] = from(units.at_slot(slot + j));
-          later[static_cast<std::size_t>(j)] = from(units.at_slot(std::min(slot + side + j, end - 1)));
+          later[static_cast<std::size_t>(j)] = site[static_cast<std::size_t>(j)] + ahead;
         }
         for (int first = 0; first < numbers; first += side) {
           Block<double> block;
