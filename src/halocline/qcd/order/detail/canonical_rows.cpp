@@ -103,12 +103,12 @@ struct ColourRow {
 
 /// Both sides [spin][colour].
 template <class To, class From>
-HALOCLINE_INLINE void rotate_spins(To* to, const From* from, const SpinSums& sums) {
+HALOCLINE_INLINE void rotate_spins(To* to, const From* from, const SpinSums& sums, double scale) {
   for (const SpinSum& sum : sums.spins) {
     ColourRow row;
     row.add(sum.sign[0], from + colour_reals * sum.of[0]);
     if (sum.count == 2) row.add(sum.sign[1], from + colour_reals * sum.of[1]);
-    row.put(to, sums.scale);
+    row.put(to, scale);
     to += colour_reals;
   }
 }
@@ -117,17 +117,17 @@ HALOCLINE_INLINE void rotate_spins(To* to, const From* from, const SpinSums& sum
 template <int spins, class Real>
 HALOCLINE_INLINE void load_site(double* ours, const Real* site, Inside inside, const SpinSums& sums) {
   if (spins == 1 || sums.plain) return spin_outside<spins>(ours, site, inside);
-  if (inside == Inside::spin_colour) return rotate_spins(ours, site, sums);
+  if (inside == Inside::spin_colour) return rotate_spins(ours, site, sums, sums.scale);
   SpinorNumbers numbers;
   spin_outside<spins>(numbers.data(), site, inside);
-  rotate_spins(ours, numbers.data(), sums);
+  rotate_spins(ours, numbers.data(), sums, sums.scale);
 }
 template <int spins, class Real>
 HALOCLINE_INLINE void store_site(Real* site, const double* ours, Inside inside, const SpinSums& sums) {
   if (spins == 1 || sums.plain) return as_inside<spins>(site, ours, inside);
-  if (inside == Inside::spin_colour) return rotate_spins(site, ours, sums);
+  if (inside == Inside::spin_colour) return rotate_spins(site, ours, sums, sums.scale);
   SpinorNumbers numbers;
-  rotate_spins(numbers.data(), ours, sums);
+  rotate_spins(numbers.data(), ours, sums, sums.scale);
   as_inside<spins>(site, numbers.data(), inside);
 }
 
@@ -286,31 +286,21 @@ void store_spinors(Real* spinor, const double* canonical, const SpinorOrder& ord
 template <class Number>
 using SiteColumns = std::array<Number*, columns>;
 
-/// Both spins of a site: to(sink, source) is the sum of up to four of `from`.
-template <std::size_t count>
+/// Both spins of a site: sums of the source first, and then, column by column, of the sink.
 void rotate_both(const SiteColumns<double>& to, const SiteColumns<const double>& from, const SpinSums& sums) {
-  for (int source = 0; source < 4; ++source)
-    for (int source_colour = 0; source_colour < colours; ++source_colour) {
-      const SpinSum& outer = sums.spins[static_cast<std::size_t>(source)];
-      double* out = to[static_cast<std::size_t>(colours * source + source_colour)];
-      for (const SpinSum& inner : sums.spins) {
-        ColourRow total;
-        for (std::size_t i = 0; i < count; ++i)
-          for (std::size_t k = 0; k < count; ++k)
-            total.add(inner.sign[i] * outer.sign[k],
-                      from[static_cast<std::size_t>(colours * outer.of[k] + source_colour)] +
-                          colour_reals * inner.of[i]);
-        total.put(out, sums.squared);
-        out += colour_reals;
+  for (std::size_t source = 0; source < 4; ++source)
+    for (std::size_t colour = 0; colour < colours; ++colour) {
+      const SpinSum& sum = sums.spins[source];
+      const double* one = from[static_cast<std::size_t>(colours * sum.of[0]) + colour];
+      const double* other = from[static_cast<std::size_t>(colours * sum.of[1]) + colour];
+      alignas(64) SpinorNumbers column;
+      for (std::size_t begin = 0; begin < spinor_reals; begin += side) {
+        auto values = Row<double>(sum.sign[0]) * Row<double>::load(one + begin);
+        if (sum.count == 2) values += Row<double>(sum.sign[1]) * Row<double>::load(other + begin);
+        values.store(column.data() + begin);
       }
+      rotate_spins(to[colours * source + colour], column.data(), sums, sums.squared);
     }
-}
-
-void rotate_both(const SiteColumns<double>& to, const SiteColumns<const double>& from, const SpinSums& sums) {
-  if (sums.spins[0].count == 1)
-    rotate_both<1>(to, from, sums);
-  else
-    rotate_both<2>(to, from, sums);
 }
 
 /// Where the array has the element that we keep at [source spin][source colour][sink spin][sink colour].
