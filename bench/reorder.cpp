@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
+#include <complex>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "bench/fields.hpp"
 #include "halocline/core/aligned_array.hpp"
@@ -47,14 +50,19 @@ Reordering links(const std::shared_ptr<const lattice::Geometry4>& geometry, cons
   return {c.direction == "load" ? load : store, numbers * static_cast<std::int64_t>(sizeof(Real) + sizeof(double))};
 }
 
+order::SpinorOrder spinor_order_of(const ReorderCase& c) {
+  auto how = order::spinor_order(c.order);
+  if (!c.basis.empty()) how.basis = &order::basis(c.basis);
+  return how;
+}
+
 template <class Real>
 Reordering spinors(const std::shared_ptr<const lattice::Geometry4>& geometry, const ReorderCase& c) {
   struct Both {
     qcd::SpinorField<Real> psi;
     core::AlignedArray<Real> array;
   };
-  auto how = order::spinor_order(c.order);
-  if (!c.basis.empty()) how.basis = &order::basis(c.basis);
+  const auto how = spinor_order_of(c);
   order::check(how.sites, *geometry, sizeof(Real));
   const auto whole = lattice::TileLayout::best(geometry);
   const auto layout = lattice::TileLayout::split(whole, core::native_lanes<Real>);
@@ -68,6 +76,48 @@ Reordering spinors(const std::shared_ptr<const lattice::Geometry4>& geometry, co
   const Work store = [both, how] { order::store<Real, Real>(both->array.span(), both->psi, 0, how); };
   load();
   return {c.direction == "load" ? load : store, 2 * numbers * static_cast<std::int64_t>(sizeof(Real))};
+}
+
+/// Spinors in canonical arrays, as Python has them.
+template <class Real>
+Reordering canonical_spinors(const std::shared_ptr<const lattice::Geometry4>& geometry, const ReorderCase& c) {
+  struct Both {
+    core::AlignedArray<std::complex<double>> canonical;
+    core::AlignedArray<Real> array;
+  };
+  const auto how = spinor_order_of(c);
+  order::check(how.sites, *geometry, sizeof(Real));
+  const std::int64_t numbers = qcd::spinor_reals * geometry->local_volume();
+  const auto both = std::make_shared<Both>(
+      Both{core::AlignedArray<std::complex<double>>(numbers / 2), core::AlignedArray<Real>(numbers)});
+  fill(both->array.span());
+  const Work load = [both, how, geometry] {
+    order::load<Real>(both->canonical.span(), std::span<const Real>(both->array.span()), how, *geometry);
+  };
+  const Work store = [both, how, geometry] {
+    order::store<Real>(both->array.span(), std::span<const std::complex<double>>(both->canonical.span()), how,
+                       *geometry);
+  };
+  load();
+  return {c.direction == "load" ? load : store, numbers * static_cast<std::int64_t>(sizeof(Real) + sizeof(double))};
+}
+
+template <class Real>
+Reordering propagators(const std::shared_ptr<const lattice::Geometry4>& geometry, const ReorderCase& c) {
+  struct Both {
+    qcd::measure::Propagator s;
+    core::AlignedArray<Real> array;
+  };
+  auto how = order::propagator_order(c.order);
+  if (!c.basis.empty()) how.basis = &order::basis(c.basis);
+  order::check(how.sites, *geometry, sizeof(Real));
+  const std::int64_t numbers = order::propagator_reals * geometry->local_volume();
+  const auto both = std::make_shared<Both>(Both{qcd::measure::Propagator(geometry), core::AlignedArray<Real>(numbers)});
+  fill(both->array.span());
+  const Work load = [both, how] { order::load<Real>(both->s, std::span<const Real>(both->array.span()), how); };
+  const Work store = [both, how] { order::store<Real>(both->array.span(), both->s, how); };
+  load();
+  return {c.direction == "load" ? load : store, numbers * static_cast<std::int64_t>(sizeof(Real) + sizeof(double))};
 }
 
 /// memcpy of `bytes` bytes, each thread a part of whole cache lines.
@@ -88,18 +138,20 @@ Work copy_of(std::int64_t bytes) {
 }
 
 void check(const ReorderCase& c) {
-  const auto one_of = [](const char* what, const std::string& given, const char* first, const char* second) {
-    if (given != first && given != second)
-      throw core::InvalidArgument(fmt::format("the {} is \"{}\"; give {} or {}", what, given, first, second));
+  const auto one_of = [](const char* what, const std::string& given, const std::vector<std::string>& known) {
+    if (std::ranges::find(known, given) == known.end())
+      throw core::InvalidArgument(fmt::format("the {} is \"{}\"; give one of {}", what, given, fmt::join(known, ", ")));
   };
-  one_of("field", c.field, "gauge", "spinor");
-  one_of("direction", c.direction, "load", "store");
-  one_of("precision", c.precision, "float", "double");
+  one_of("field", c.field, {"gauge", "spinor", "canonical", "propagator"});
+  one_of("direction", c.direction, {"load", "store"});
+  one_of("precision", c.precision, {"float", "double"});
 }
 
 template <class Real>
 Reordering reordering_of(const std::shared_ptr<const lattice::Geometry4>& geometry, const ReorderCase& c) {
-  return c.field == "gauge" ? links<Real>(geometry, c) : spinors<Real>(geometry, c);
+  if (c.field == "gauge") return links<Real>(geometry, c);
+  if (c.field == "spinor") return spinors<Real>(geometry, c);
+  return c.field == "canonical" ? canonical_spinors<Real>(geometry, c) : propagators<Real>(geometry, c);
 }
 
 }  // namespace

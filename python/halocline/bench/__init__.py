@@ -31,7 +31,7 @@ PRECISIONS = ("float", "double")
 STORAGES = ("float", "half")
 LAYOUTS = ("apart", "interleaved")
 SU3_FORMS = ("product", "vector")
-REORDERED = ("gauge", "spinor")
+REORDERED = ("gauge", "spinor", "canonical", "propagator")
 REORDERINGS = ("load", "store")
 COARSE_FORMS = ("operator", "schur")
 SOLVERS = tuple(kind for kind in _halocline.qcd.SOLVER_KINDS if kind != "multigrid")
@@ -120,9 +120,10 @@ def reorder(
 ) -> dict[str, Any]:
     """A field into or out of the memory order of another code, beside a copy of as many bytes.
 
-    local: x, y, z, t, the sites of each process; order: one of hc.qcd.orders.ORDERS; field: "gauge" or "spinor";
-    direction: "load", from the array into the field, or "store"; precision: of the array, and of a spinor's field;
-    basis: of a spinor, that of the order when empty
+    local: x, y, z, t, the sites of each process; order: one of hc.qcd.orders.ORDERS
+    field: "gauge", "spinor" (of the solvers), "canonical" (a spinor of a canonical array) or "propagator"
+    direction: "load", from the array into the field, or "store"; precision: of the array, and of a solver's spinor
+    basis: of spinors and propagators, that of the order when empty
     The result has `copy_gbytes_per_s`, and `fraction_of_copy` by median times and by the CPU time of one thread.
     Raises InvalidArgument for an unknown name, or a box that the order cannot have.
     """

@@ -153,10 +153,12 @@ def reorder(
     order: Annotated[
         str, typer.Option(help="Names of orders by commas (docs/conventions.md), or all.", show_default="all")
     ] = "all",
-    field: Annotated[str, typer.Option(help="gauge, spinor or both by a comma.")] = "gauge,spinor",
+    field: Annotated[
+        str, typer.Option(help="gauge, spinor, canonical or propagator (not of milc), by commas.")
+    ] = "gauge,spinor,canonical",
     direction: Annotated[str, typer.Option(help="load (into our field), store, or both by a comma.")] = "load,store",
     precision: Annotated[str, typer.Option(help="Of the array: float, double or both by a comma.")] = "float,double",
-    basis: Annotated[str, typer.Option(help="Spin basis of spinors; that of the order when empty.")] = "",
+    basis: Annotated[str, typer.Option(help="Spin basis; that of the order when empty.")] = "",
     threads: Threads = "1",
 ) -> None:
     """Fields in and out of the memory orders of other codes, beside a copy of as many bytes."""

@@ -8,8 +8,11 @@
 /// box and nothing else: no halos, no padding. Threads share the work, each a contiguous part of the field.
 ///
 /// Between an array of whole sites and a field of lanes, kernels transpose blocks of eight sites by eight numbers in
-/// registers, and both sides are read and written in order (detail/transpose.hpp). offset.hpp has the formulas that
-/// they are tested against.
+/// registers, and both sides are read and written in order (detail/transpose.hpp). Canonical arrays move in rows of
+/// whole sites (detail/canonical_rows.hpp). offset.hpp has the formulas that both are tested against. Plain loops over
+/// these formulas serve what the kernels do not: fields of fewer than 8 sites along x, tiles of fewer than 8 lanes, and
+/// fields of staggered quarks.
+/// docs/benchmarks/reorder.md has the speed of each case.
 
 #include <array>
 #include <complex>
@@ -61,7 +64,8 @@ void store_local(const std::array<Real*, 4>& links, const GaugeField& u, const G
 /// @name Spinors: one column of a field, on the sites that it holds. Other sites of the array are not read, and keep
 /// their values. A field of staggered quarks has 6 numbers a site; its order has no basis.
 /// @throws InvalidArgument  for an array that has not 24 (or 6) numbers a local site, a column that the field does not
-///                          have, or an order that the geometry cannot have. Collective: no.  Cost: one sweep.
+///                          have, or an order that the geometry cannot have. Collective: no.  Cost: one sweep; plain
+///                          loops for staggered quarks and tiles of fewer than 8 lanes.
 /// @{
 template <class T, class Real>
 void load(SpinorField<T>& psi, int column, std::span<const Real> spinor, const SpinorOrder& order);

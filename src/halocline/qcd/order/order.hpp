@@ -28,7 +28,7 @@ enum class Sites {
   lexicographic,  ///< t z y x, x fastest
   even_odd,       ///< even sites, then odd ones; each t z y x/2
   halves_of_x,    ///< sites with x < X/2, then the others; each t z y x mod X/2: the two domains of QWS
-  cache_blocks,   ///< openQCD's: even sites, then odd ones; each in blocks of up to 4 sites along x y z; z fastest
+  cache_blocks,  ///< of openQCD 1.0 to 2.0: even sites, then odd ones; each in blocks of up to 4 along x y z; z fastest
 };
 
 struct SiteOrder {
@@ -89,7 +89,8 @@ struct PropagatorOrder {
 };
 
 /// The names of the orders: "lexicographic", "even-odd", "qdp++", "quda", "pyquda", "milc", "qws", "qws-even-odd",
-/// "openqcd". Other spellings: "canonical" for the first, "chroma" for "qdp++".
+/// "openqcd". Other spellings: "canonical" for the first, "chroma" for "qdp++". "openqcd" is the order of openQCD 1.0
+/// to 2.0. openQCD 2.4 orders its sites otherwise, by threads and cache blocks, and has no name here.
 std::span<const std::string_view> names() noexcept;
 
 /// The order of this name. Capital and small letters are the same.

@@ -213,16 +213,18 @@ void load(measure::Propagator& s, const Real* propagator, const PropagatorOrder&
   for_each_local_site(geometry, [&](const Coordinates<4>& x, std::int64_t site) {
     for_each_element([&](int sink, int colour, int source, int source_colour) {  // S = V^dagger S_B V
       std::complex<double> sum = 0;
-      for (int i = 0; i < 4; ++i)
+      for (int i = 0; i < 4; ++i) {
+        std::complex<double> of_source = 0;
         for (int k = 0; k < 4; ++k) {
-          const double v = entry(*order.basis, i, sink) * entry(*order.basis, k, source);
-          if (v == 0) continue;
+          if (entry(*order.basis, i, sink) * entry(*order.basis, k, source) == 0) continue;
           const auto number = [&](int part) {
             return static_cast<double>(
                 propagator[propagator_offset(order, geometry, x, i, colour, k, source_colour, part, sizeof(Real))]);
           };
-          sum += v * std::complex<double>{number(0), number(1)};
+          of_source += entry(*order.basis, k, source) * std::complex<double>{number(0), number(1)};
         }
+        sum += entry(*order.basis, i, sink) * of_source;
+      }
       s.column(source, source_colour)[static_cast<std::size_t>(12 * site + 3 * sink + colour)] =
           sum / static_cast<double>(order.basis->norm);
     });
@@ -235,11 +237,11 @@ void store(Real* propagator, const measure::Propagator& s, const PropagatorOrder
   for_each_local_site(geometry, [&](const Coordinates<4>& x, std::int64_t site) {
     for_each_element([&](int sink, int colour, int source, int source_colour) {  // S_B = V S V^dagger
       std::complex<double> sum = 0;
-      for (int i = 0; i < 4; ++i)
-        for (int k = 0; k < 4; ++k) {
-          const double v = entry(*order.basis, sink, i) * entry(*order.basis, source, k);
-          if (v != 0) sum += v * s(site, i, colour, k, source_colour);
-        }
+      for (int i = 0; i < 4; ++i) {
+        std::complex<double> of_source = 0;
+        for (int k = 0; k < 4; ++k) of_source += entry(*order.basis, source, k) * s(site, i, colour, k, source_colour);
+        sum += entry(*order.basis, sink, i) * of_source;
+      }
       sum /= static_cast<double>(order.basis->norm);
       const auto number = [&](int part) -> Real& {
         return propagator[propagator_offset(order, geometry, x, sink, colour, source, source_colour, part,

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/order/detail/canonical_rows.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "halocline/core/aligned_array.hpp"
-#include "halocline/qcd/order/detail/site_index.hpp"
+#include "halocline/qcd/order/detail/rotation.hpp"
+#include "halocline/qcd/order/detail/site_units.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
 
 namespace halocline::qcd::order::detail {
@@ -20,145 +17,6 @@ namespace {
 using lattice::Geometry4;
 
 constexpr int columns = 12;  ///< of a propagator
-
-/// What a thread needs for a row. All of it is there before the threads start: none of them can run out of memory.
-struct RowScratch {
-  std::vector<std::int64_t> index, next;   ///< places of the sites of this row, and of the one after it: [x]
-  core::AlignedArray<double> ours, array;  ///< numbers of a row as we have them, and in the order of the array
-  core::AlignedArray<double> vector;       ///< numbers of the sites that lie side by side
-
-  RowScratch(std::int64_t length, std::int64_t numbers, std::int64_t lanes)
-      : index(static_cast<std::size_t>(length)),
-        next(static_cast<std::size_t>(length)),
-        ours(length * numbers),
-        array(length * numbers),
-        vector(lanes * numbers) {}
-};
-
-/// Rows of a box beside an array whose sites have `numbers` numbers, of Real.
-template <class Real>
-class ArrayRows {
-public:
-  /// @param arrays  one after another, all of the same order
-  ArrayRows(const SiteOrder& order, const Geometry4& geometry, std::int64_t numbers, int arrays)
-      : geometry_(geometry),
-        sites_(order, geometry),
-        numbers_(numbers),
-        length_(geometry.local()[0]),
-        lanes_(lanes(order, sizeof(Real))),
-        scattered_(order.sites == Sites::cache_blocks),
-        x_of_(static_cast<std::size_t>(length_)),
-        slot_(x_of_.size()) {
-    std::iota(x_of_.begin(), x_of_.end(), 0);
-    if (order.sites == Sites::even_odd) std::ranges::stable_partition(x_of_, [](auto x) { return x % 2 == 0; });
-    for (std::size_t slot = 0; slot < x_of_.size(); ++slot)
-      slot_[static_cast<std::size_t>(x_of_[slot])] = static_cast<std::int64_t>(slot);
-    const auto threads = static_cast<std::size_t>(std::max(omp_get_max_threads(), 1));
-    scratch_.reserve(threads);
-    for (std::size_t thread = 0; thread < threads; ++thread) scratch_.emplace_back(length_, numbers * arrays, lanes_);
-  }
-
-  /// Calls work(number of the first site, scratch) for every row; threads share the rows.
-  template <class Work>
-  void for_each(const Work& work) {
-    const auto& local = geometry_.local();
-    const std::int64_t rows = local[1] * local[2] * local[3];
-#pragma omp parallel num_threads(static_cast<int>(scratch_.size()))
-    {
-      RowScratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-      std::int64_t ahead = -1;
-#pragma omp for schedule(static)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        if (ahead == row)
-          std::swap(scratch.index, scratch.next);
-        else
-          fill(scratch.index, row);
-        ahead = row + 1 < rows ? row + 1 : 0;
-        if (scattered_) fill(scratch.next, ahead);
-        if (!scattered_) ahead = -1;
-        work(row * length_, scratch);
-      }
-      core::fence_streams();
-    }
-  }
-
-  std::int64_t length() const noexcept { return length_; }
-
-  /// The numbers of every site of a row: calls use(x, the numbers). Sites that lie side by side pass through `buffer`.
-  template <class Use>
-  void read(const Real* array, const RowScratch& scratch, Real* buffer, const Use& use) const {
-    if (lanes_ > 1) {
-      for (std::int64_t slot = 0; slot < length_; slot += lanes_)
-        from_vector(buffer + slot * numbers_, array + scratch.index[at(slot)] * numbers_);
-      for (std::int64_t x = 0; x < length_; ++x) use(x, buffer + slot_[static_cast<std::size_t>(x)] * numbers_);
-      return;
-    }
-    for (std::int64_t x = 0; x < length_; ++x) {
-      if (scattered_) ask(array + scratch.next[static_cast<std::size_t>(x)] * numbers_);
-      use(x, array + scratch.index[static_cast<std::size_t>(x)] * numbers_);
-    }
-  }
-
-  /// The place in `buffer` for the numbers of a site, until write().
-  Real* place(Real* buffer, std::int64_t x) const { return buffer + slot_[static_cast<std::size_t>(x)] * numbers_; }
-
-  /// A row of the buffer to the array.
-  void write(Real* array, const RowScratch& scratch, const Real* buffer) const {
-    if (lanes_ > 1) {
-      auto* vector = reinterpret_cast<Real*>(const_cast<double*>(scratch.vector.data()));
-      for (std::int64_t slot = 0; slot < length_; slot += lanes_) {
-        to_vector(vector, buffer + slot * numbers_);
-        copy_streaming(array + scratch.index[at(slot)] * numbers_, vector, lanes_ * numbers_);
-      }
-      return;
-    }
-    for (std::int64_t begin = 0, end = 0; begin < length_; begin = end) {
-      const std::int64_t first = scratch.index[at(begin)];
-      for (end = begin + 1; end < length_ && scratch.index[at(end)] == first + end - begin;) ++end;
-      copy_streaming(array + first * numbers_, buffer + begin * numbers_, (end - begin) * numbers_);
-    }
-  }
-
-private:
-  std::size_t at(std::int64_t slot) const { return static_cast<std::size_t>(x_of_[static_cast<std::size_t>(slot)]); }
-
-  void fill(std::vector<std::int64_t>& index, std::int64_t row) const {
-    const auto& local = geometry_.local();
-    sites_.fill_row(index.data(), row % local[1], row / local[1] % local[2], row / (local[1] * local[2]));
-  }
-
-  void ask(const Real* site) const {
-    for (std::int64_t i = 0; i < numbers_; i += 64 / std::int64_t{sizeof(Real)}) prefetch(site + i);
-  }
-
-  /// [lane][number] from [number][lane].
-  void from_vector(Real* to, const Real* from) const { transpose_into(to, from, numbers_, lanes_); }
-  void to_vector(Real* to, const Real* from) const { transpose_into(to, from, lanes_, numbers_); }
-
-  /// to[column][row] from from[row][column].
-  static void transpose_into(Real* to, const Real* from, std::int64_t rows, std::int64_t row_length) {
-    if (rows % side != 0 || row_length % side != 0) {
-      for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = 0; j < row_length; ++j) to[j * rows + i] = from[i * row_length + j];
-      return;
-    }
-    for (std::int64_t i = 0; i < rows; i += side)
-      for (std::int64_t j = 0; j < row_length; j += side) {
-        Block<Real> block;
-        for (int k = 0; k < side; ++k)
-          block[static_cast<std::size_t>(k)] = Row<Real>::load(from + (i + k) * row_length + j);
-        transpose(block);
-        for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)].store(to + (j + k) * rows + i);
-      }
-  }
-
-  const Geometry4& geometry_;
-  SiteIndex sites_;
-  std::int64_t numbers_, length_, lanes_;
-  bool scattered_;                         ///< neighbours along x are apart, which the hardware does not foresee
-  std::vector<std::int64_t> x_of_, slot_;  ///< the row in the order of the array, and the inverse
-  std::vector<RowScratch> scratch_;
-};
 
 /// A spin of one basis from those of another: the sum of one or two, with signs, before the factor.
 struct SpinSum {
@@ -215,13 +73,42 @@ HALOCLINE_INLINE void as_inside(Real* to, const double* from, Inside inside) {
         to[2 * (spins * colour + spin) + part] = static_cast<Real>(from[2 * (colours * spin + colour) + part]);
 }
 
-HALOCLINE_INLINE void rotate_spins(double* to, const double* from, const SpinSums& sums) {
-  for (const SpinSum& sum : sums.spins) {
-    const double *a = from + colour_reals * sum.of[0], *b = from + colour_reals * sum.of[1];
-    if (sum.count == 1)
-      for (int i = 0; i < colour_reals; ++i) to[i] = sum.sign[0] * a[i] * sums.scale;
+/// The three colours of a spin, as pairs (re, im).
+struct ColourRow {
+  std::array<core::Pack<double, 2>, colours> pairs{};
+
+  template <class Real>
+  static HALOCLINE_INLINE core::Pack<double, 2> pair(const Real* from) {
+    if constexpr (std::is_same_v<Real, double>)
+      return core::Pack<double, 2>::load(from);
     else
-      for (int i = 0; i < colour_reals; ++i) to[i] = (sum.sign[0] * a[i] + sum.sign[1] * b[i]) * sums.scale;
+      return core::convert<double>(core::Pack<Real, 2>::load(from));
+  }
+  template <class Real>
+  HALOCLINE_INLINE void add(double sign, const Real* from) {
+    for (std::size_t c = 0; c < colours; ++c) pairs[c] += core::Pack<double, 2>(sign) * pair(from + 2 * c);
+  }
+  /// Times the scale.
+  template <class Real>
+  HALOCLINE_INLINE void put(Real* to, double scale) const {
+    for (std::size_t c = 0; c < colours; ++c) {
+      const auto value = pairs[c] * core::Pack<double, 2>(scale);
+      if constexpr (std::is_same_v<Real, double>)
+        value.store(to + 2 * c);
+      else
+        core::convert<Real>(value).store(to + 2 * c);
+    }
+  }
+};
+
+/// Both sides [spin][colour].
+template <class To, class From>
+HALOCLINE_INLINE void rotate_spins(To* to, const From* from, const SpinSums& sums, double scale) {
+  for (const SpinSum& sum : sums.spins) {
+    ColourRow row;
+    row.add(sum.sign[0], from + colour_reals * sum.of[0]);
+    if (sum.count == 2) row.add(sum.sign[1], from + colour_reals * sum.of[1]);
+    row.put(to, scale);
     to += colour_reals;
   }
 }
@@ -230,29 +117,153 @@ HALOCLINE_INLINE void rotate_spins(double* to, const double* from, const SpinSum
 template <int spins, class Real>
 HALOCLINE_INLINE void load_site(double* ours, const Real* site, Inside inside, const SpinSums& sums) {
   if (spins == 1 || sums.plain) return spin_outside<spins>(ours, site, inside);
+  if (inside == Inside::spin_colour) return rotate_spins(ours, site, sums, sums.scale);
   SpinorNumbers numbers;
   spin_outside<spins>(numbers.data(), site, inside);
-  rotate_spins(ours, numbers.data(), sums);
+  rotate_spins(ours, numbers.data(), sums, sums.scale);
 }
 template <int spins, class Real>
 HALOCLINE_INLINE void store_site(Real* site, const double* ours, Inside inside, const SpinSums& sums) {
   if (spins == 1 || sums.plain) return as_inside<spins>(site, ours, inside);
+  if (inside == Inside::spin_colour) return rotate_spins(site, ours, sums, sums.scale);
   SpinorNumbers numbers;
-  rotate_spins(numbers.data(), ours, sums);
+  rotate_spins(numbers.data(), ours, sums, sums.scale);
   as_inside<spins>(site, numbers.data(), inside);
+}
+
+/// Numbers of one side from those of the other, for whole vectors of sites.
+struct NumberSums {
+  std::array<std::array<int, 2>, spinor_reals> of{};
+  std::array<std::array<double, 2>, spinor_reals> sign{};
+  double scale = 1;
+  bool plain = true, two = false;
+
+  /// @param to_ours  else to the array
+  NumberSums(const SpinSums& sums, Inside inside, bool to_ours) : scale(sums.scale), plain(sums.plain) {
+    for (int spin = 0; spin < 4; ++spin)
+      for (int colour = 0; colour < colours; ++colour)
+        for (int part = 0; part < 2; ++part) {
+          const SpinSum& sum = sums.spins[static_cast<std::size_t>(spin)];
+          const auto to =
+              static_cast<std::size_t>(number_of(to_ours ? Inside::spin_colour : inside, spin, colour, part));
+          for (std::size_t i = 0; i < static_cast<std::size_t>(sum.count); ++i) {
+            of[to][i] = number_of(to_ours ? inside : Inside::spin_colour, sum.of[i], colour, part);
+            sign[to][i] = sum.sign[i];
+          }
+          two = two || sum.count == 2;
+        }
+  }
+
+  /// @param row  gives the eight lanes of a number
+  template <class RowOf>
+  HALOCLINE_INLINE Row<double> operator()(std::size_t number, const RowOf& row) const {
+    Row<double> value = row(of[number][0]);
+    if (plain) return value;
+    value *= Row<double>(sign[number][0]);
+    if (two) value += Row<double>(sign[number][1]) * row(of[number][1]);
+    value *= Row<double>(scale);
+    return value;
+  }
+};
+
+/// What moves the spinors of a unit.
+template <int spins, class Real>
+class SpinorMover {
+public:
+  static constexpr int numbers = colour_reals * spins;
+
+  SpinorMover(const SpinSums& sums, Inside inside, bool to_ours)
+      : sums_(sums), inside_(inside), by_number_(sums, inside, to_ours) {}
+
+  /// From the array into [site of the unit][number].
+  void load(double* ours, const Real* array, const Units<Real>& units, const Unit& unit, UnitScratch& scratch) const {
+    const auto one = [&](std::int64_t u, const Real* site) {
+      load_site<spins>(ours + u * numbers, site, inside_, sums_);
+    };
+    if (units.lanes() == 1) return units.read(array, unit, one);
+    if (spins == 1 || units.lanes() % side != 0)
+      return units.read_vectors(array, unit, reinterpret_cast<Real*>(scratch.vector.data()), one);
+    const std::int64_t lanes = units.lanes();
+    units.for_each_run(unit, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
+      for (std::int64_t slot = begin; slot < end; slot += side) {
+        const std::int64_t lane = (slot - begin) % lanes;
+        const Real* vector = array + (place + slot - begin - lane) * numbers + lane;
+        for (int first = 0; first < numbers; first += side) {
+          Block<double> block;
+          for (std::size_t k = 0; k < side; ++k) {
+            const std::size_t number = static_cast<std::size_t>(first) + k;
+            prefetch(vector + (numbers + static_cast<std::int64_t>(number)) * lanes);  // numbers are read out of order
+            block[k] = by_number_(number, [&](int of) { return load_row<double>(vector + of * lanes); });
+          }
+          transpose(block);
+          for (int j = 0; j < side; ++j)
+            block[static_cast<std::size_t>(j)].store(ours + units.at_slot(slot + j) * numbers + first);
+        }
+      }
+    });
+  }
+
+  /// To the array, from from(site of the unit).
+  template <class From>
+  void store(Real* array, const From& from, const Units<Real>& units, const Unit& unit, UnitScratch& scratch) const {
+    const std::int64_t lanes = units.lanes();
+    auto* buffer = reinterpret_cast<Real*>(scratch.array.data());
+    if (spins == 1 || lanes == 1 || lanes % side != 0) {
+      for (std::int64_t u = 0; u < units.size(); ++u)
+        store_site<spins>(buffer + units.slot(u) * numbers, from(u), inside_, sums_);
+      return units.write(array, unit, scratch, buffer);
+    }
+    auto* vector = reinterpret_cast<Real*>(scratch.vector.data());
+    units.for_each_run(unit, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
+      for (std::int64_t slot = begin; slot < end; slot += side) {
+        alignas(64) std::array<double, spinor_reals * side> octet;
+        // The sites of the next octet of this run, or of the row after this one.
+        const std::int64_t ahead = side * (units.at_slot(begin + 1) - units.at_slot(begin)) * numbers;
+        std::array<const double*, side> site, later;
+        for (int j = 0; j < side; ++j) {
+          site[static_cast<std::size_t>(j)] = from(units.at_slot(slot + j));
+          later[static_cast<std::size_t>(j)] = site[static_cast<std::size_t>(j)] + ahead;
+        }
+        for (int first = 0; first < numbers; first += side) {
+          Block<double> block;
+          for (std::size_t j = 0; j < side; ++j) {
+            prefetch(later[j] + first);
+            block[j] = Row<double>::load(site[j] + first);
+          }
+          transpose(block);
+          for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)].store(octet.data() + (first + k) * side);
+        }
+        const std::int64_t lane = (slot - begin) % lanes;
+        for (int number = 0; number < numbers; ++number)
+          store_row<Real>(vector + number * lanes + lane, by_number_(static_cast<std::size_t>(number), [&](int of) {
+                            return Row<double>::load(octet.data() + of * side);
+                          }));
+        if (lane + side == lanes)
+          copy_streaming(array + (place + slot + side - begin - lanes) * numbers, vector, lanes * numbers);
+      }
+    });
+  }
+
+private:
+  const SpinSums& sums_;
+  Inside inside_;
+  NumberSums by_number_;
+};
+
+/// Asks for a site that will be read in the next unit.
+void ask_for(const double* site, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += 8) prefetch(site + i);
 }
 
 template <int spins, class Real>
 void load_spinors(double* canonical, const Real* spinor, const SpinorOrder& order, const Geometry4& geometry) {
   constexpr int numbers = colour_reals * spins;
   const SpinSums sums(*order.basis, true);
-  ArrayRows<Real> rows(order.sites, geometry, numbers, 1);
-  rows.for_each([&](std::int64_t site, RowScratch& scratch) {
-    double* ours = scratch.ours.data();
-    rows.read(spinor, scratch, reinterpret_cast<Real*>(scratch.array.data()), [&](std::int64_t x, const Real* from) {
-      load_site<spins>(ours + x * numbers, from, order.inside, sums);
-    });
-    copy_streaming(canonical + site * numbers, ours, rows.length() * numbers);
+  const SpinorMover<spins, Real> mover(sums, order.inside, true);
+  Units<Real> units(order.sites, geometry, numbers, 1);
+  units.for_each([&](const Unit& unit, UnitScratch& scratch) {
+    mover.load(scratch.ours.data(), spinor, units, unit, scratch);
+    units.write_ours(canonical, unit, scratch.ours.data(), numbers);
   });
 }
 
@@ -260,12 +271,14 @@ template <int spins, class Real>
 void store_spinors(Real* spinor, const double* canonical, const SpinorOrder& order, const Geometry4& geometry) {
   constexpr int numbers = colour_reals * spins;
   const SpinSums sums(*order.basis, false);
-  ArrayRows<Real> rows(order.sites, geometry, numbers, 1);
-  rows.for_each([&](std::int64_t site, RowScratch& scratch) {
-    auto* buffer = reinterpret_cast<Real*>(scratch.array.data());
-    for (std::int64_t x = 0; x < rows.length(); ++x)
-      store_site<spins>(rows.place(buffer, x), canonical + (site + x) * numbers, order.inside, sums);
-    rows.write(spinor, scratch, buffer);
+  const SpinorMover<spins, Real> mover(sums, order.inside, false);
+  Units<Real> units(order.sites, geometry, numbers, 1);
+  units.for_each([&](const Unit& unit, UnitScratch& scratch) {
+    const auto from = [&](std::int64_t u) {
+      if (units.blocks()) ask_for(canonical + (unit.next + units.distance(u)) * numbers, numbers);
+      return canonical + (unit.site + units.distance(u)) * numbers;
+    };
+    mover.store(spinor, from, units, unit, scratch);
   });
 }
 
@@ -273,24 +286,20 @@ void store_spinors(Real* spinor, const double* canonical, const SpinorOrder& ord
 template <class Number>
 using SiteColumns = std::array<Number*, columns>;
 
-/// Both spins of a site: to(sink, source) is the sum of up to four of `from`.
+/// Both spins of a site: sums of the source first, and then, column by column, of the sink.
 void rotate_both(const SiteColumns<double>& to, const SiteColumns<const double>& from, const SpinSums& sums) {
-  for (int source = 0; source < 4; ++source)
-    for (int source_colour = 0; source_colour < colours; ++source_colour) {
-      const SpinSum& outer = sums.spins[static_cast<std::size_t>(source)];
-      double* out = to[static_cast<std::size_t>(colours * source + source_colour)];
-      for (const SpinSum& inner : sums.spins) {
-        std::array<double, colour_reals> total{};
-        for (std::size_t i = 0; i < static_cast<std::size_t>(inner.count); ++i)
-          for (std::size_t k = 0; k < static_cast<std::size_t>(outer.count); ++k) {
-            const double sign = inner.sign[i] * outer.sign[k];
-            const double* column = from[static_cast<std::size_t>(colours * outer.of[k] + source_colour)];
-            for (std::size_t c = 0; c < colour_reals; ++c)
-              total[c] += sign * column[static_cast<std::size_t>(colour_reals * inner.of[i]) + c];
-          }
-        for (std::size_t c = 0; c < colour_reals; ++c) out[c] = total[c] * sums.squared;
-        out += colour_reals;
+  for (std::size_t source = 0; source < 4; ++source)
+    for (std::size_t colour = 0; colour < colours; ++colour) {
+      const SpinSum& sum = sums.spins[source];
+      const double* one = from[static_cast<std::size_t>(colours * sum.of[0]) + colour];
+      const double* other = from[static_cast<std::size_t>(colours * sum.of[1]) + colour];
+      alignas(64) SpinorNumbers column;
+      for (std::size_t begin = 0; begin < spinor_reals; begin += side) {
+        auto values = Row<double>(sum.sign[0]) * Row<double>::load(one + begin);
+        if (sum.count == 2) values += Row<double>(sum.sign[1]) * Row<double>::load(other + begin);
+        values.store(column.data() + begin);
       }
+      rotate_spins(to[colours * source + colour], column.data(), sums, sums.squared);
     }
 }
 
@@ -321,30 +330,35 @@ SiteColumns<const double> constant(const SiteColumns<double>& columns_of_site) {
   return all;
 }
 
-/// Columns of one site of ours: rotated from those of the array, or as they are.
-void settle(const SiteColumns<double>& to, const double* site, const SpinSums& sums) {
-  if (!sums.plain) return rotate_both(to, columns_of(site, spinor_reals), sums);
-  for (std::size_t i = 0; i < columns; ++i) std::copy_n(site + i * spinor_reals, spinor_reals, to[i]);
+/// Columns of a unit to those of the propagator.
+template <class Real>
+void write_columns(measure::Propagator& s, const Units<Real>& units, const Unit& unit, const double* ours) {
+  for (int i = 0; i < columns; ++i)
+    units.write_ours(reinterpret_cast<double*>(s.column(i / 3, i % 3).data()), unit,
+                     ours + i * units.size() * spinor_reals, spinor_reals);
 }
 
 template <class Real>
 void load_inside(measure::Propagator& s, const Real* propagator, const PropagatorOrder& order) {
   const SpinSums sums(*order.basis, true);
   const auto places = element_places(order.indices);
-  ArrayRows<Real> rows(order.sites, s.geometry(), propagator_reals, 1);
-  rows.for_each([&](std::int64_t site, RowScratch& scratch) {
-    const std::int64_t stride = rows.length() * spinor_reals;
-    rows.read(propagator, scratch, reinterpret_cast<Real*>(scratch.array.data()),
-              [&](std::int64_t x, const Real* from) {
-                std::array<double, propagator_reals> numbers;
-                for (std::size_t i = 0; i < places.size(); ++i)
-                  for (std::size_t part = 0; part < 2; ++part)
-                    numbers[2 * i + part] = static_cast<double>(from[2 * static_cast<std::size_t>(places[i]) + part]);
-                settle(columns_of(scratch.ours.data() + x * spinor_reals, stride), numbers.data(), sums);
-              });
-    for (int i = 0; i < columns; ++i)
-      copy_streaming(reinterpret_cast<double*>(s.column(i / 3, i % 3).data()) + site * spinor_reals,
-                     scratch.ours.data() + i * stride, stride);
+  Units<Real> units(order.sites, s.geometry(), propagator_reals, 1);
+  const std::int64_t stride = units.size() * spinor_reals;
+  units.for_each([&](const Unit& unit, UnitScratch& scratch) {
+    const auto one = [&](std::int64_t u, const Real* from) {
+      const auto to = columns_of(scratch.ours.data() + u * spinor_reals, stride);
+      std::array<double, propagator_reals> numbers;
+      const auto before = sums.plain ? to : columns_of(numbers.data(), spinor_reals);
+      for (std::size_t column = 0, i = 0; column < columns; ++column)
+        for (int element = 0; element < spinor_components; ++element, ++i)
+          ColourRow::pair(from + 2 * places[i]).store(before[column] + 2 * element);
+      if (!sums.plain) rotate_both(to, constant(before), sums);
+    };
+    if (units.lanes() == 1)
+      units.read(propagator, unit, one);
+    else
+      units.read_vectors(propagator, unit, reinterpret_cast<Real*>(scratch.vector.data()), one);
+    write_columns(s, units, unit, scratch.ours.data());
   });
 }
 
@@ -360,74 +374,75 @@ template <class Real>
 void store_inside(Real* propagator, const measure::Propagator& s, const PropagatorOrder& order) {
   const SpinSums sums(*order.basis, false);
   const auto places = element_places(order.indices);
-  ArrayRows<Real> rows(order.sites, s.geometry(), propagator_reals, 1);
-  rows.for_each([&](std::int64_t site, RowScratch& scratch) {
+  Units<Real> units(order.sites, s.geometry(), propagator_reals, 1);
+  units.for_each([&](const Unit& unit, UnitScratch& scratch) {
     auto* buffer = reinterpret_cast<Real*>(scratch.array.data());
-    for (std::int64_t x = 0; x < rows.length(); ++x) {
-      auto from = columns_at(s, site + x);
+    for (std::int64_t u = 0; u < units.size(); ++u) {
+      auto from = columns_at(s, unit.site + units.distance(u));
+      if (units.blocks())
+        for (const double* later : columns_at(s, unit.next + units.distance(u))) ask_for(later, spinor_reals);
       std::array<double, propagator_reals> numbers;
       if (!sums.plain) {
         const auto rotated = columns_of(numbers.data(), spinor_reals);
         rotate_both(rotated, from, sums);
         from = constant(rotated);
       }
-      Real* to = rows.place(buffer, x);
+      Real* to = buffer + units.slot(u) * propagator_reals;
       for (std::size_t column = 0, i = 0; column < columns; ++column)
         for (std::size_t element = 0; element < spinor_components; ++element, ++i)
           for (std::size_t part = 0; part < 2; ++part)
             to[2 * static_cast<std::size_t>(places[i]) + part] = static_cast<Real>(from[column][2 * element + part]);
     }
-    rows.write(propagator, scratch, buffer);
+    units.write(propagator, unit, scratch, buffer);
   });
 }
 
 /// Twelve spinors, one after another. Column by column they are spinors; a rotation needs all of them.
 template <class Real>
 void load_outside(measure::Propagator& s, const Real* propagator, const PropagatorOrder& order) {
-  const SpinSums sums(*order.basis, true);
-  ArrayRows<Real> rows(order.sites, s.geometry(), spinor_reals, columns);
-  const std::int64_t whole = spinor_reals * s.geometry().local_volume();
-  rows.for_each([&](std::int64_t site, RowScratch& scratch) {
-    const std::int64_t stride = rows.length() * spinor_reals;
+  const SpinSums sums(*order.basis, true), as_they_are(spin_bases::degrand_rossi, true);
+  const SpinorMover<4, Real> mover(as_they_are, order.inside, true);
+  Units<Real> units(order.sites, s.geometry(), spinor_reals, columns);
+  const std::int64_t whole = spinor_reals * s.geometry().local_volume(), stride = units.size() * spinor_reals;
+  units.for_each([&](const Unit& unit, UnitScratch& scratch) {
     for (int i = 0; i < columns; ++i)
-      rows.read(propagator + i * whole, scratch, reinterpret_cast<Real*>(scratch.array.data()),
-                [&](std::int64_t x, const Real* from) {
-                  spin_outside<4>(scratch.ours.data() + i * stride + x * spinor_reals, from, order.inside);
-                });
+      mover.load(scratch.ours.data() + i * stride, propagator + i * whole, units, unit, scratch);
     if (!sums.plain)
-      for (std::int64_t x = 0; x < rows.length(); ++x) {
+      for (std::int64_t u = 0; u < units.size(); ++u) {
         std::array<double, propagator_reals> numbers;
-        const auto there = columns_of(scratch.ours.data() + x * spinor_reals, stride);
+        const auto there = columns_of(scratch.ours.data() + u * spinor_reals, stride);
         for (std::size_t i = 0; i < columns; ++i)
           std::copy_n(there[i], spinor_reals, numbers.begin() + i * spinor_reals);
-        settle(there, numbers.data(), sums);
+        rotate_both(there, columns_of(std::as_const(numbers).data(), spinor_reals), sums);
       }
-    for (int i = 0; i < columns; ++i)
-      copy_streaming(reinterpret_cast<double*>(s.column(i / 3, i % 3).data()) + site * spinor_reals,
-                     scratch.ours.data() + i * stride, stride);
+    write_columns(s, units, unit, scratch.ours.data());
   });
 }
 
 template <class Real>
 void store_outside(Real* propagator, const measure::Propagator& s, const PropagatorOrder& order) {
-  const SpinSums sums(*order.basis, false);
-  ArrayRows<Real> rows(order.sites, s.geometry(), spinor_reals, columns);
-  const std::int64_t whole = spinor_reals * s.geometry().local_volume();
-  rows.for_each([&](std::int64_t site, RowScratch& scratch) {
-    const std::int64_t stride = rows.length() * spinor_reals;
-    auto* buffer = reinterpret_cast<Real*>(scratch.array.data());
-    for (std::int64_t x = 0; x < rows.length(); ++x) {
-      auto from = columns_at(s, site + x);
-      std::array<double, propagator_reals> numbers;
-      if (!sums.plain) {
-        const auto rotated = columns_of(numbers.data(), spinor_reals);
-        rotate_both(rotated, from, sums);
-        from = constant(rotated);
+  const SpinSums sums(*order.basis, false), as_they_are(spin_bases::degrand_rossi, false);
+  const SpinorMover<4, Real> mover(as_they_are, order.inside, false);
+  Units<Real> units(order.sites, s.geometry(), spinor_reals, columns);
+  const std::int64_t whole = spinor_reals * s.geometry().local_volume(), stride = units.size() * spinor_reals;
+  units.for_each([&](const Unit& unit, UnitScratch& scratch) {
+    double* ours = scratch.ours.data();
+    if (!sums.plain)
+      for (std::int64_t u = 0; u < units.size(); ++u) {
+        if (units.blocks())
+          for (const double* later : columns_at(s, unit.next + units.distance(u))) ask_for(later, spinor_reals);
+        rotate_both(columns_of(ours + u * spinor_reals, stride), columns_at(s, unit.site + units.distance(u)), sums);
       }
-      for (std::size_t i = 0; i < columns; ++i)
-        as_inside<4>(rows.place(buffer + static_cast<std::int64_t>(i) * stride, x), from[i], order.inside);
+    for (int i = 0; i < columns; ++i) {
+      const auto* column = reinterpret_cast<const double*>(s.column(i / 3, i % 3).data());
+      const auto from = [&](std::int64_t u) {
+        if (units.blocks() && sums.plain)
+          ask_for(column + (unit.next + units.distance(u)) * spinor_reals, spinor_reals);
+        return sums.plain ? column + (unit.site + units.distance(u)) * spinor_reals
+                          : ours + i * stride + u * spinor_reals;
+      };
+      mover.store(propagator + i * whole, from, units, unit, scratch);
     }
-    for (int i = 0; i < columns; ++i) rows.write(propagator + i * whole, scratch, buffer + i * stride);
   });
 }
 

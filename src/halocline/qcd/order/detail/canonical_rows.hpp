@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Canonical spinors and propagators in and out of an order, row by row of x.
+/// Canonical spinors and propagators in and out of an order, row by row of x, or block by block of openQCD.
 ///
-/// The places of a row of sites are looked up once. The numbers of a site are then moved and rotated in one inner loop,
-/// in a few lines that stay in the cache, and finished rows go to memory in pieces that are as long as the order has
-/// them. Arithmetic is in double. Both sides of a rotation are sums of numbers with their signs, times one factor at
-/// the end, exactly as in reference.hpp, so that both agree in every bit.
+/// The sites of a row are one or two runs in the array, and so are those of a time slice of openQCD's blocks. Only the
+/// place of a run is computed. The numbers of a site are moved and rotated in an inner loop, in a buffer that stays in
+/// the cache, and finished runs go to memory in whole lines. Where sites lie side by side, eight of them are rotated
+/// and transposed at once (transpose.hpp). Arithmetic is in double. Both sides of a rotation are sums of numbers with
+/// their signs, times one factor at the end, exactly as in reference.hpp, so that both agree in every bit.
 
 #include <complex>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/order/detail/gauge_rows.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -59,9 +61,8 @@ public:
   void for_each_row(const Work& work) const {
     const auto& local = geometry_.local();
     const std::int64_t rows = local[1] * local[2] * local[3];
-#pragma omp parallel
-    {
-      Scratch scratch;
+    std::vector<Scratch> of_threads(static_cast<std::size_t>(std::max(omp_get_max_threads(), 1)));
+    for (Scratch& scratch : of_threads) {  // before the threads start: none of them can run out of memory
       const auto length = static_cast<std::size_t>(local[0]);
       scratch.index.resize(length);
       scratch.above.resize(length);
@@ -69,6 +70,10 @@ public:
       scratch.next.resize(4 * length);
       scratch.factor.resize(4 * length, 1.0);
       scratch.buffer = core::AlignedArray<double>(local[0] * gauge_reals);
+    }
+#pragma omp parallel num_threads(static_cast<int>(of_threads.size()))
+    {
+      Scratch& scratch = of_threads[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(static)
       for (std::int64_t row = 0; row < rows; ++row) {
         const Coordinates<4> x = coordinates(row);

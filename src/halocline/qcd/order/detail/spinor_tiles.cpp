@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/order/detail/spinor_tiles.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -87,10 +89,20 @@ void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& 
       strands[static_cast<std::size_t>(part)].move_to(first);
     }
   };
-#pragma omp parallel
+  struct OfThread {
+    Strands strands, next;
+    core::AlignedArray<T> buffer;
+  };
+  // Before the threads start: none of them can run out of memory.
+  const Strands blank(static_cast<std::size_t>(parts), TileRow(layout, sites));
+  const auto threads = static_cast<std::size_t>(std::max(omp_get_max_threads(), 1));
+  std::vector<OfThread> of_threads;
+  of_threads.reserve(threads);
+  while (of_threads.size() < threads)
+    of_threads.push_back({blank, blank, core::AlignedArray<T>(std::int64_t{side} * spinor_reals * layout.lanes())});
+#pragma omp parallel num_threads(static_cast<int>(of_threads.size()))
   {
-    Strands strands(static_cast<std::size_t>(parts), TileRow(layout, sites)), next = strands;
-    core::AlignedArray<T> buffer(std::int64_t{side} * spinor_reals * layout.lanes());
+    auto& [strands, next, buffer] = of_threads[static_cast<std::size_t>(omp_get_thread_num())];
     std::int64_t ahead = -1;
 #pragma omp for schedule(static)
     for (std::int64_t row = 0; row < rows; ++row) {
