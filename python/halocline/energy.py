@@ -10,9 +10,12 @@
 
 A counter of the whole node comes first, otherwise RAPL and NVML are added. Nothing is estimated: a source that cannot
 be read gives its reason, and a sum that would lack a part is none. A counter counts everything that runs on its
-package, node or GPU, other users' programs too.
+package, node or GPU, other users' programs too. One process of a node reads the counters of the node. Every process
+reads the GPU that it works on, because batch systems show a process its own GPU alone; a GPU that several processes
+work on is counted once.
 
-RAPL's counters wrap around, after about twenty minutes under load; a thread looks at them every minute meanwhile.
+RAPL's counters wrap around, after about twenty minutes under load; a thread looks at them every minute meanwhile. A
+counter that falls without a known range makes the sum absent.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import json
 import re
+import socket
 import threading
 import time
 from collections.abc import Sequence
@@ -119,23 +124,28 @@ class Cray:
 
 
 class Nvml:
-    """The GPUs of the node that the driver shows this process."""
+    """The GPUs of the node that the driver shows this process, or one of them."""
 
     name = "NVML"
 
-    def __init__(self, library: str = NVML) -> None:
-        """Raises Absent."""
+    def __init__(self, library: str = NVML, uuid: str | None = None) -> None:
+        """uuid: of the GPU to count; None for all. Raises Absent."""
         self.ranges: dict[str, float] = {}
         try:
             self._nvml = ctypes.CDLL(library)
         except OSError:
             raise Absent(f"there is no {library}") from None
         self._call("nvmlInit_v2")
-        count = ctypes.c_uint()
-        self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
-        self._devices = [ctypes.c_void_p() for _ in range(count.value)]
-        for number, device in enumerate(self._devices):
-            self._call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(number), ctypes.byref(device))
+        self._devices: dict[str, ctypes.c_void_p] = {}
+        if uuid is not None:
+            self._devices[f"GPU {uuid}"] = device = ctypes.c_void_p()
+            self._call("nvmlDeviceGetHandleByUUID", uuid.encode(), ctypes.byref(device))
+        else:
+            count = ctypes.c_uint()
+            self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
+            for number in range(count.value):
+                self._devices[f"GPU {number}"] = device = ctypes.c_void_p()
+                self._call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(number), ctypes.byref(device))
         if not self._devices:
             raise Absent("NVML shows no GPU")
         self.read()
@@ -146,15 +156,15 @@ class Nvml:
         except AttributeError:
             raise Absent(f"NVML has no {function}") from None
         if status:
-            known = {3: "not supported by this GPU", 4: "no permission", 9: "the driver is not loaded"}
+            known = {3: "not supported by this GPU", 4: "no permission", 6: "not found", 9: "the driver is not loaded"}
             raise Absent(f"{function} fails: {known.get(status, f'status {status}')}")
 
     def read(self) -> dict[str, float]:
         found = {}
-        for number, device in enumerate(self._devices):
+        for part, device in self._devices.items():
             millijoules = ctypes.c_ulonglong()
             self._call("nvmlDeviceGetTotalEnergyConsumption", device, ctypes.byref(millijoules))
-            found[f"GPU {number}"] = 1e-3 * millijoules.value
+            found[part] = 1e-3 * millijoules.value
         return found
 
 
@@ -260,7 +270,20 @@ class Counters:
                 self.available[name] = make()
             except Absent as why:
                 self.absent[name] = str(why)
-        self.used, self.reason = self._chosen(devices)
+        self._begin(*self._chosen(devices))
+
+    @classmethod
+    def of_gpu(cls, uuid: str, nvml: str = NVML) -> Counters:
+        """The counter of one GPU."""
+        self = cls.__new__(cls)
+        try:
+            self._begin([Nvml(nvml, uuid)], "")
+        except Absent as why:
+            self._begin([], f"NVML: {why}")
+        return self
+
+    def _begin(self, used: list[Source], reason: str) -> None:
+        self.used, self.reason = used, reason
         self._lock = threading.Lock()
         self._joules = 0.0
         self._last: dict[tuple[str, str], float] = {}
@@ -289,7 +312,10 @@ class Counters:
                 before = self._last.get((source.name, part), now)
                 step = now - before
                 if step < 0:
-                    step += source.ranges.get(part, 0.0)
+                    if part not in source.ranges:
+                        fell = f"the counter of {part} fell from {before:.6g} to {now:.6g} J"
+                        raise Absent(f"{source.name}: {fell}, and nothing tells its range")
+                    step += source.ranges[part]
                 self._joules += max(step, 0.0)
                 self._last[(source.name, part)] = now
 
@@ -308,7 +334,12 @@ class Counters:
     @property
     def wrap(self) -> bool:
         """Whether some counters wrap around and must be looked at in time."""
-        return any(source.ranges for source in self.used)
+        return any(source.ranges or source.name == "RAPL" for source in self.used)
+
+    @property
+    def of_the_whole_node(self) -> bool:
+        """Whether GPUs are counted too."""
+        return any(source.name in ("Cray", "PowerAPI") for source in self.used)
 
 
 # ---- over all processes
@@ -353,29 +384,51 @@ def quantity(value: float, unit: str) -> str:
 
 
 class Meter:
-    """Counts the energy of the nodes of a group of processes, from its making on. One process of each node reads.
+    """Counts the energy of the nodes of a group of processes, from its making on.
 
     Making it and `used()` are collective; after an error on some processes alone, leave it without a call.
     """
 
-    def __init__(self, group: Any, devices: bool = False, counters: Counters | None = None) -> None:
-        """devices: the work runs on GPUs; counters: those of this node, for tests"""
+    def __init__(
+        self,
+        group: Any,
+        device: str = "cpu",
+        counters: Counters | None = None,
+        gpus: Sequence[str] | None = None,
+        nvml: str = NVML,
+    ) -> None:
+        """device: the [parallel] device of the work; the rest is for tests: the counters of this node, the UUIDs of the
+        GPUs that this process sees, and the library that counts them"""
         self._group = group
-        self._reads = group.size == 1 or group.split_by_node().rank == 0
-        self._counters = (counters or Counters(devices=devices)) if self._reads else None
+        node_rank = 0 if group.size == 1 else group.split_by_node().rank
+        self._reads = node_rank == 0
+        self._counters = [counters or Counters()] if self._reads else []
+        if device.startswith("cuda"):
+            uuid = gpu_of(device, node_rank, seen_gpus() if gpus is None else gpus)
+            if self._counts_gpu(uuid):
+                self._counters.append(Counters.of_gpu(uuid, nvml))
         self._end = threading.Event()
         self.restart()
-        if self._counters is not None and self._counters.wrap:
+        if any(counters.wrap for counters in self._counters):
             threading.Thread(target=self._keep_looking, daemon=True).start()
+
+    def _counts_gpu(self, uuid: str) -> bool:
+        """Whether this process is the one to count its GPU: the first that works on it, where nothing counts the whole
+        node. Collective."""
+        host, whole = socket.gethostname(), any(counters.of_the_whole_node for counters in self._counters)
+        mine = json.dumps([host, uuid, whole]).encode() + b"\n"
+        everyone = [json.loads(line) for line in self._group.broadcast(self._group.gather(mine, 0), 0).splitlines()]
+        first = next(rank for rank, other in enumerate(everyone) if other[:2] == [host, uuid])
+        return first == self._group.rank and not any(counted for where, _, counted in everyone if where == host)
 
     def _keep_looking(self) -> None:
         while not self._end.wait(SECONDS_BETWEEN_LOOKS):
-            if self._counters is not None:
-                self._counters.joules()
+            for counters in self._counters:
+                counters.joules()
 
     def restart(self) -> None:
         """Counts from here on. Not collective."""
-        self._first = self._counters.joules() if self._counters is not None else None
+        self._first = [counters.joules() for counters in self._counters]
         self._begun = time.monotonic()
 
     def joules(self) -> float:
@@ -384,9 +437,9 @@ class Meter:
 
     def _sum(self) -> tuple[float, int]:
         mine = 0.0
-        if self._counters is not None:
-            now = self._counters.joules()
-            mine = float("nan") if now is None or self._first is None else now - self._first
+        for counters, first in zip(self._counters, self._first, strict=True):
+            now = counters.joules()
+            mine += float("nan") if now is None or first is None else now - first
         total, nodes = self._group.sum([mine, float(self._reads)])
         return total, int(nodes)
 
@@ -394,8 +447,12 @@ class Meter:
         """What was used since the start, and by whom it was counted: the same on all processes. Collective."""
         seconds = time.monotonic() - self._begun
         total, nodes = self._sum()
-        told = "\0" if self._counters is None else f"{self._counters.names}\0{self._counters.reason}"
-        names, _, reason = self._group.broadcast(told.encode(), 0).decode().partition("\0")
+        told = [[counters.names, counters.reason] for counters in self._counters]
+        mine = json.dumps(told).encode() + b"\n"
+        everyone = self._group.broadcast(self._group.gather(mine, 0), 0).splitlines()
+        pairs = [pair for line in everyone for pair in json.loads(line)]
+        names = " and ".join(dict.fromkeys(name for name, _ in pairs if name))
+        reason = next((why for _, why in pairs if why), "")
         if total != total:
             return Energy(None, seconds, nodes, "", reason or "a node of the run has no readable counter")
         return Energy(total, seconds, nodes, names, "")
@@ -408,6 +465,22 @@ class Meter:
         """`used()`, and the end of the counting. Collective."""
         self.stop()
         return self.used()
+
+
+def seen_gpus() -> list[str]:
+    """The UUIDs of the GPUs that this process sees. Not collective."""
+    from halocline import _halocline
+
+    return [gpu["uuid"] for gpu in _halocline.gpu.gpus()]
+
+
+def gpu_of(device: str, node_rank: int, seen: Sequence[str]) -> str:
+    """The UUID of the GPU that a process works on (src/halocline/gpu/device.hpp); empty if there is none.
+
+    device: "cuda" or "cuda:N"; node_rank: of the process among those of its machine; seen: the GPUs that it sees
+    """
+    number = int(device[5:]) if device[5:] else node_rank % max(1, len(seen))
+    return seen[number] if number < len(seen) else ""
 
 
 def sources() -> dict[str, str]:

@@ -15,7 +15,7 @@ import contextlib
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,8 +106,8 @@ class Groups:
     """
 
     def __init__(self, world: Any, groups: int, folder: str | Path, limit: float, reporter: Reporter) -> None:
-        """folder: of the pool; limit: [parallel] time_limit in seconds. Raises InvalidArgument if the groups are no
-        equal parts of the processes."""
+        """folder: of the pools of this result; limit: [parallel] time_limit in seconds. Raises InvalidArgument if the
+        groups are no equal parts of the processes."""
         check_groups(world, groups)
         self.world, self.count, self.folder, self.limit = world, groups, Path(folder), limit
         self.inner = reporter
@@ -124,10 +124,9 @@ class Groups:
         self._collecting = False
         self._trouble: Error | None = None
 
-    def earlier_results(self, take: Callable[[Path], None]) -> None:
-        """Hands over what a killed run has left in the folder. For one process."""
-        for path in work_pool.results(self.folder).values():
-            take(path)
+    def earlier_results(self) -> list[Path]:
+        """The results that earlier runs have left in the folder. For one process."""
+        return work_pool.earlier_results(self.folder)
 
     def run(
         self,
@@ -137,6 +136,7 @@ class Groups:
         collect: Callable[[dict[int, Path]], None],
         names: Callable[[int], str],
         stopped: str,
+        spare: Callable[[], Iterable[Path]] | None = None,
     ) -> Ending:
         """Does all items, each by one group.
 
@@ -145,38 +145,52 @@ class Groups:
         group's first process calls
         collect: takes results, by item, on the first process of the run; called several times
         names: what an item is called in sentences; stopped: the sentence of a run that was asked to stop
+        spare: the files of results, of earlier runs too, that no run needs any more; the others are kept. None if no
+        other run can use them
         Returns how the run ended. Only if nobody is lost may anything collective over `world` follow. Raises FileError.
         """
-        on_root(self.world, lambda: work_pool.begin(self.folder))
+        self.place = Path(on_root(self.world, lambda: str(work_pool.begin(self.folder, spare is not None))))
         self._collect = collect
-        self._logs = Logs(self.folder, range(1, self.count))
-        self.reporter.folder = self.folder
+        self._logs = Logs(self.place, range(1, self.count))
+        self.reporter.folder = self.place
         leads, first = self.mine.rank == 0, self.world.rank == 0
         if first:
             self.reporter.tick = self._tick
-        self._pool = pool = WorkPool(self.folder, self.number, self.count, self.limit, order) if leads else None
+        self._pool = pool = WorkPool(self.place, self.number, self.count, self.limit, order) if leads else None
         self.world.barrier()
-        reason = self._work_until_the_end(pool, work)
-        if pool is not None:
-            pool.leave(reason)
-        if first:
-            while not pool.others_are_gone():
-                self._tick()
-                time.sleep(work_pool.SHORTEST_SLEEP)
-            work_pool.end(self.folder, self._ending(items, names, stopped))
-        ending = work_pool.wait_for_the_end(self.folder, self.limit)
-        if pool is not None:
-            pool.close()
-        self.reporter.folder = None
+        try:
+            reason = self._work_until_the_end(pool, work)
+            if pool is not None:
+                pool.leave(reason)
+            if first:
+                while not pool.others_are_gone():
+                    self._tick()
+                    time.sleep(work_pool.SHORTEST_SLEEP)
+                work_pool.end(self.place, self._ending(items, names, stopped))
+            ending = work_pool.wait_for_the_end(self.place, self.limit)
+        finally:  # after an error of this process the others must not take it for alive
+            if pool is not None:
+                pool.close()
+            self.reporter.folder = None
         if not ending.lost:
             self.world.barrier()
             if first:
-                self.remove_folder()
+                self.remove_folder(spare)
         return ending
 
-    def remove_folder(self) -> None:
-        """Removes the folder of the pool. For the first process, when no other one looks at it."""
-        work_pool.remove(self.folder)
+    def remove_folder(self, spare: Callable[[], Iterable[Path]] | None = None) -> None:
+        """Removes the folder of the pools; with `spare` those results stay that are none of these. For the first
+        process, when no other one looks at it."""
+        if spare is not None:
+            for path in spare():
+                with contextlib.suppress(OSError):
+                    path.unlink(missing_ok=True)
+        work_pool.remove(self.folder, keep=spare is not None)
+
+    def notice_lost(self) -> set[int]:
+        """The other groups that are lost or have left. For the first process of a group, while items are done."""
+        assert self._pool is not None
+        return self._pool.gone_groups()
 
     def _work_until_the_end(self, pool: WorkPool | None, work: Callable[[int], Callable[[Path], None]]) -> str | None:
         """Does items until there are none; the reason if the processes of this group cannot work together any more."""
@@ -186,8 +200,8 @@ class Groups:
                 try:
                     found = pool.next(self.reporter.stop_requested, self.reporter.tick)
                     item = -1 if found is None else found
-                except Error as error:
-                    trouble = str(error)
+                except Exception as error:
+                    trouble = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
             item, trouble = json.loads(self._dealing.broadcast(json.dumps([item, trouble]).encode(), 0))
             if item < 0:
                 return trouble or None
@@ -249,49 +263,64 @@ class Groups:
             return
         self._collecting = True
         begun = time.monotonic()
-        for found in self._logs.new_lines():
-            for kind, text in found.items():
-                getattr(self.inner, kind)(text)
-        there = work_pool.results(self.folder)
-        new = {item: path for item, path in there.items() if item not in self._collected}
-        if new:
-            try:
+        try:
+            for found in self._logs.new_lines():
+                for kind, text in found.items():
+                    getattr(self.inner, kind)(text)
+            there = work_pool.results(self.place)
+            new = {item: path for item, path in there.items() if item not in self._collected}
+            if new:
                 self._collect(new)
                 self._collected |= new.keys()
-                self._trouble = None
-            except Error as error:  # such as a full disk; the next look tries again
-                self._trouble = error
-        self._looked = time.monotonic()
-        self._took = self._looked - begun
-        self._collecting = False
+            self._trouble = None
+        except Exception as error:  # such as a full disk; the next look tries again
+            known = isinstance(error, Error) and hasattr(errors, type(error).__name__)
+            self._trouble = (
+                error if known else Error(f"rank 0 cannot collect results: {type(error).__name__}: {error}.")
+            )
+        finally:
+            self._looked = time.monotonic()
+            self._took = self._looked - begun
+            self._collecting = False
 
     def _ending(self, items: int, names: Callable[[int], str], stopped: str) -> Ending:
-        """The end of the run, on the first process."""
+        """The end of the run, on the first process. It is without an error only if all results are collected."""
         self._look()
         pool = self._pool
         lost = pool.lost()
         if self._trouble is not None:
             return Ending(type(self._trouble).__name__, str(self._trouble), bool(lost))
-        failed = {i: pool.failures(i) for i in range(items) if i not in self._collected}
-        twice = {i: found for i, found in failed.items() if len(found) > 1}
+        left = [item for item in range(items) if item not in self._collected]
+        gone = "; ".join(f"group {g}{self._ranks_of(g)}: {why.rstrip('.')}" for g, why in lost.items())
+        if not left:
+            sentence = f"all {items} pieces of work are finished, but a group of processes was lost: {gone}."
+            return Ending("Error", sentence, True) if lost else Ending("", "", False)
+        failed = {item: pool.failures(item) for item in left}
+        twice = {item: found for item, found in failed.items() if len(found) > 1}
+        kinds = {found[1].kind for found in twice.values()}
+        rest = len(left) - len(twice)
+        told = self._told(twice, items, names, rest)
+        if pool.stop_is_asked() and rest:
+            return Ending("Interrupted", f"{stopped} Besides, {told}." if twice else stopped, bool(lost))
         if twice:
-            kinds = {found[1].kind for found in twice.values()}
-            told = "; ".join(
-                f"{names(i)}: group {found[1].group}, {self._said(found[1])} (and before, in group {found[0].group}: "
-                f"{'the same' if found[0].reason == found[1].reason else self._said(found[0])})"
-                for i, found in list(twice.items())[:5]
-            )
-            more = f"; and {len(twice) - 5} more" if len(twice) > 5 else ""
-            sentence = f"{len(twice)} of {items} pieces of work failed twice, the others are finished: {told}{more}."
-            return Ending(kinds.pop() if len(kinds) == 1 else "Error", sentence, bool(lost))
-        if pool.stop_is_asked():
-            return Ending("Interrupted", stopped, bool(lost))
-        if lost:
-            told = "; ".join(f"group {g}{self._ranks_of(g)}: {why.rstrip('.')}" for g, why in lost.items())
-            left = f"{len(failed)} of {items} pieces of work are left, which the same command does" if failed else ""
-            sentence = left or f"all {items} pieces of work are finished"
-            return Ending("Error", f"{sentence}, but a group of processes was lost: {told}.", True)
-        return Ending("", "", False)
+            more = f"; and a group of processes was lost: {gone}" if lost else ""
+            return Ending(kinds.pop() if len(kinds) == 1 else "Error", f"{told}{more}.", bool(lost))
+        of = f"{len(left)} of {items} pieces of work are left, which the same command does"
+        why = f", but a group of processes was lost: {gone}" if lost else "; nothing says why"
+        return Ending("Error", f"{of}{why}.", bool(lost))
+
+    def _told(self, twice: dict[int, list[Failure]], items: int, names: Callable[[int], str], rest: int) -> str:
+        """What failed twice and why; rest: how many others have no result."""
+        told = "; ".join(
+            f"{names(i)}: group {found[1].group}, {self._said(found[1])} (and before, in group {found[0].group}: "
+            f"{'the same' if found[0].reason == found[1].reason else self._said(found[0])})"
+            for i, found in list(twice.items())[:5]
+        )
+        more = f"; and {len(twice) - 5} more" if len(twice) > 5 else ""
+        others = "the others are finished"
+        if rest:
+            others = f"{rest} other{'s are' if rest > 1 else ' is'} left, which the same command does"
+        return f"{len(twice)} of {items} pieces of work failed twice, {others}: {told}{more}"
 
     def _ranks_of(self, group: int) -> str:
         """' (ranks 4 to 7 of the run)'; a group of one has no other numbers."""

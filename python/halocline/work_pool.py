@@ -2,9 +2,12 @@
 """A pool of work for groups of processes, kept in a folder that all of them see.
 
 Each item of the work has a number. A free group claims an item by creating a file, which the file system lets exactly
-one of them do (O_EXCL, also on NFS and Lustre). The result of an item is a file too, written whole. So no group waits
-for a process that computes, no process has to answer messages, and what was finished before a kill is on disk. A group
-without work looks at the folder a few times a second and sleeps between (docs/design/0029-groups.md).
+one of them do. The result of an item is a file too, written whole. So no group waits for a process that computes, no
+process has to answer messages, and what was finished before a kill is on disk. The first process of a group without
+work looks at the folder a few times a second and sleeps between (docs/design/0029-groups.md).
+
+Every run has a folder of its own, with a random name, in the folder of the result. So a process of an earlier run that
+wakes up late cannot put anything into the pool of this one. Files of a run:
 
     000012.claim    the number of the group that took the item; 000012.claim2 of the one that repeats it
     000012.failed   JSON: group, rank, kind, reason of the first failure; 000012.failed2 of the second, which is final
@@ -12,6 +15,7 @@ without work looks at the folder a few times a second and sleeps between (docs/d
     group0003.life  touched by the group's first process as long as it is alive
     group0003.left  the group came to its end in order; group0003.lost: its processes cannot work together any more
     group0003.log   lines that the first process of the run prints for it
+    choice, choice.turn1, choice.back1  of kind = "auto" (qcd/group_choice.py)
     stop            the run was asked to stop
     finished        JSON: how the run ended; no process looks at the folder after it has read this
 
@@ -23,9 +27,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import json
 import os
 import re
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -40,6 +46,7 @@ BEATS_A_LIMIT = 8
 SLOWEST_BEAT = 10.0
 ATTEMPTS = ("", "2")
 """What follows "claim" and "failed" in the names of the first and the second attempt."""
+NO_LINKS_HERE = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EMLINK, errno.EXDEV)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +71,40 @@ class Ending:
     """Whether some processes cannot take part in anything collective any more."""
 
 
+def create_whole(path: Path, text: str) -> bool:
+    """Creates a file with this text; False if there is one already. No process ever sees a part of the text.
+
+    The file is written beside and linked, because a link is made by exactly one process, also on NFS and Lustre. Where
+    the file system has no links, the file is created by O_EXCL and then written. Raises FileError. Collective: no.
+    """
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        try:
+            beside.write_text(text)
+            os.link(beside, path)
+            return True
+        except FileExistsError:
+            return os.stat(beside).st_nlink == 2  # NFS repeats a request whose answer was lost
+        except OSError as error:
+            if error.errno not in NO_LINKS_HERE:
+                raise
+        finally:
+            beside.unlink(missing_ok=True)
+        try:
+            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            return False
+        try:
+            with open(number, "w") as file:
+                file.write(text)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+        return True
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
 class Heart:
     """Touches a file in a thread of its own, so that others see that this process is alive."""
 
@@ -81,6 +122,21 @@ class Heart:
     def stop(self) -> None:
         self._end.set()
         self._thread.join()
+
+
+def beat_of(path: Path) -> int:
+    """When a sign of life was touched last, by the clock of the file system; -1 where there is none yet.
+
+    The file is opened, because NFS answers a mere `stat` from a cache that may be a minute old.
+    """
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.fstat(number).st_mtime_ns
+        finally:
+            os.close(number)
+    except OSError:
+        return -1
 
 
 class WorkPool:
@@ -122,7 +178,7 @@ class WorkPool:
             if stopping():
                 self.ask_to_stop()
             names = self._names()
-            if "stop" in names:
+            if "stop" in names or f"group{self.group:04d}.lost" in names:  # it slept too long, others do its work
                 return None
             item = self._claimed(names)
             if item is not None:
@@ -138,7 +194,7 @@ class WorkPool:
         while self._at < len(self.order):
             item = self.order[self._at]
             self._at += 1
-            if f"{item:06d}.claim" not in names and self._create(self._of_item(item, "claim")):
+            if f"{item:06d}.claim" not in names and create_whole(self._of_item(item, "claim"), str(self.group)):
                 self._attempts[item] = ATTEMPTS[0]
                 return item
         others = any(not self._gone(g, names) for g in range(self.groups) if g != self.group)
@@ -146,24 +202,14 @@ class WorkPool:
             name = f"{item:06d}"
             if f"{name}.failed" not in names or f"{name}.claim2" in names:
                 continue
-            first = self.failures(item)[0]
-            if (first.group == self.group and others) or not self._create(self._of_item(item, "claim2")):
+            found = self.failures(item)
+            if not found or (found[0].group == self.group and others):  # not readable yet, or better done by another
+                continue
+            if not create_whole(self._of_item(item, "claim2"), str(self.group)):
                 continue
             self._attempts[item] = ATTEMPTS[1]
             return item
         return None
-
-    def _create(self, path: Path) -> bool:
-        """Creates a file with the number of this group; False if there is one already."""
-        try:
-            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        except FileExistsError:
-            return False
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        with open(number, "w") as file, contextlib.suppress(OSError):
-            file.write(str(self.group))
-        return True
 
     @staticmethod
     def _settled(item: int, names: set[str]) -> bool:
@@ -202,32 +248,44 @@ class WorkPool:
     def lost(self) -> dict[int, str]:
         """The groups that are lost, with the reasons."""
         paths = ((g, self._of_group(g, "lost")) for g in range(self.groups))
-        return {g: path.read_text() for g, path in paths if path.exists()}
+        return {g: path.read_text(errors="replace") for g, path in paths if path.exists()}
+
+    def gone_groups(self) -> set[int]:
+        """The other groups that have left or are lost; notices lost ones."""
+        names = self._names()
+        self.notice_lost(names)
+        return {g for g in range(self.groups) if g != self.group and self._gone(g, names)}
 
     def others_are_gone(self) -> bool:
         """Whether every other group has left or is lost."""
-        names = self._names()
-        self.notice_lost(names)
-        return all(self._gone(g, names) for g in range(self.groups) if g != self.group)
+        return len(self.gone_groups()) == self.groups - 1
 
     def notice_lost(self, names: set[str]) -> None:
-        """Declares those groups lost whose sign of life is older than the limit, and their items failed."""
+        """Declares the items failed of groups whose sign of life is older than the limit, and then these groups lost.
+
+        A lost group may wake up and hold an item once more before it sees that it is lost, so this looks at lost groups
+        again.
+        """
         now = time.monotonic()
         for group in range(self.groups):
-            if group == self.group or self._gone(group, names):
+            if group == self.group:
                 continue
-            try:
-                beat = os.stat(self._of_group(group, "life")).st_mtime_ns
-            except OSError:
-                beat = -1  # it has not begun yet
+            if self._gone(group, names):
+                if f"group{group:04d}.lost" in names:
+                    self._fail_items_of(group, names, f"group {group} is lost")
+                continue
+            beat = beat_of(self._of_group(group, "life"))
             before, since = self._seen.get(group, (None, now))
             if beat != before:
                 self._seen[group] = (beat, now)
             elif now - since > self.limit:
                 reason = f"group {group} has shown no sign of life for {self.limit:g} s"
+                self._fail_items_of(group, names, reason)
                 write_file(self._of_group(group, "lost"), reason)
-                for item, attempt in self._held_by(group, names):
-                    self._fail(item, attempt, Failure(group, -1, "Error", reason))
+
+    def _fail_items_of(self, group: int, names: set[str], reason: str) -> None:
+        for item, attempt in self._held_by(group, names):
+            self._fail(item, attempt, Failure(group, -1, "Error", reason))
 
     def _held_by(self, group: int, names: set[str]) -> list[tuple[int, str]]:
         """The items, and the attempts at them, that a group has claimed and not finished."""
@@ -239,8 +297,10 @@ class WorkPool:
             attempt = ATTEMPTS[1 if f"{name}.claim2" in names else 0]
             if f"{name}.failed{attempt}" in names:
                 continue
-            if self._of_item(item, f"claim{attempt}").read_text() == str(group):
-                held.append((item, attempt))
+            with contextlib.suppress(OSError):  # not readable yet: the next look tries again
+                # Empty: this group, perhaps, died before it could write its number, where there are no links.
+                if self._of_item(item, f"claim{attempt}").read_text() in (str(group), ""):
+                    held.append((item, attempt))
         return held
 
     # ---- the run
@@ -250,53 +310,96 @@ class WorkPool:
         self._heart.stop()
 
     def ask_to_stop(self) -> None:
-        """Lets every group end at its next safe point."""
-        (self.folder / "stop").touch()
+        """Lets every group end at its next safe point. Raises FileError."""
+        try:
+            (self.folder / "stop").touch()
+        except OSError as error:
+            raise cannot_write(self.folder / "stop", error) from None
 
     def stop_is_asked(self) -> bool:
         return (self.folder / "stop").exists()
 
 
+RUN = re.compile(r"run-[0-9a-f]{16}")
+"""The name of the folder of a run."""
 OURS = re.compile(
-    r"(\d+\.(claim2?|failed2?|result)|group\d+\.(life|left|lost|log)|stop|finished|choice|choice\.turn)"
+    r"(\d+\.(claim2?|failed2?|result)|group\d+\.(life|left|lost|log)|stop|finished|choice(\.(turn|back)\d+)?)"
     r"(\.[0-9a-f]{8}\.partial)?"
 )
 """The names of a pool's files, and of those that a killed process was writing."""
+LEFT_BY_NFS = re.compile(r"\.nfs[0-9a-f]+")
+"""A file that was removed while a process had it open; NFS removes it when that process ends."""
 
 
-def begin(folder: str | Path) -> None:
-    """Makes an empty folder for a pool; what an earlier run left there is removed.
+def begin(folder: str | Path, keep: bool = False) -> Path:
+    """Makes a folder for a new pool in `folder`, and returns it; what earlier runs left there is removed.
 
+    keep: the results of earlier runs stay
     Raises FileError, also for a folder that holds other files. For one process, before any group looks.
     """
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        left = list(folder.iterdir())
-        for path in left:
-            if not OURS.fullmatch(path.name):
-                raise FileError(f"{folder}: holds {path.name}, which is of no run in groups; move it elsewhere.")
-        for path in left:
-            path.unlink()
+        _clear(folder, keep)
+        place = folder / f"run-{secrets.token_hex(8)}"
+        place.mkdir()
+        return place
     except FileError:
         raise
     except OSError as error:
         raise cannot_write(folder, error) from None
 
 
-def remove(folder: str | Path) -> None:
-    """Removes the folder of a pool. For one process, when no other one looks at it."""
+def _files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if not LEFT_BY_NFS.fullmatch(path.name)]
+
+
+def _clear(folder: Path, keep: bool) -> None:
+    """Removes the folders of all runs, but not results if `keep`. Raises FileError before anything is removed if there
+    is something else."""
+    runs = _files_in(folder)
+    files = [file for run in runs if RUN.fullmatch(run.name) and run.is_dir() for file in _files_in(run)]
+    others = [p.name for p in runs if not (RUN.fullmatch(p.name) and p.is_dir())]
+    others += [file.name for file in files if not OURS.fullmatch(file.name)]
+    if others:
+        raise FileError(f"{folder}: holds {others[0]}, which is of no run in groups; move it elsewhere.")
+    for file in files:
+        if not (keep and file.suffix == ".result"):
+            file.unlink(missing_ok=True)
+    for run in runs:
+        with contextlib.suppress(OSError):  # results are kept in it
+            run.rmdir()
+
+
+def remove(folder: str | Path, keep: bool = False) -> None:
+    """Removes the folder of the pools of a result. For one process, when no other one looks at it.
+
+    keep: results stay, and the folders that hold them
+    """
     with contextlib.suppress(OSError, Error):
-        begin(folder)
+        _clear(Path(folder), keep)
         Path(folder).rmdir()
 
 
-def results(folder: str | Path) -> dict[int, Path]:
-    """The results that are in a folder, by item."""
-    with contextlib.suppress(OSError):
-        found = sorted(name for name in os.listdir(folder) if name.endswith(".result") and name[:-7].isdigit())
-        return {int(name[:-7]): Path(folder) / name for name in found}
-    return {}
+def results(place: str | Path) -> dict[int, Path]:
+    """The results that are in the folder of a run, by item. Raises FileError."""
+    try:
+        found = sorted(name for name in os.listdir(place) if name.endswith(".result") and name[:-7].isdigit())
+    except OSError as error:
+        raise FileError(f"{place}: cannot be read: {error.strerror}.") from None
+    return {int(name[:-7]): Path(place) / name for name in found}
+
+
+def earlier_results(folder: str | Path) -> list[Path]:
+    """The results that earlier runs have left. Raises FileError."""
+    folder = Path(folder)
+    if not folder.exists():
+        return []
+    try:
+        runs = sorted(path for path in folder.iterdir() if RUN.fullmatch(path.name))
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be read: {error.strerror}.") from None
+    return [path for run in runs for path in results(run).values()]
 
 
 def end(folder: str | Path, ending: Ending) -> None:
@@ -309,12 +412,9 @@ def wait_for_the_end(folder: str | Path, limit: float) -> Ending:
     `limit` seconds."""
     folder, sleep, seen, since = Path(folder), SHORTEST_SLEEP, 0, time.monotonic()
     while True:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError, ValueError):  # it is not there, or cannot be read yet
             return Ending(**json.loads((folder / "finished").read_text()))
-        try:
-            beat = os.stat(folder / "group0000.life").st_mtime_ns
-        except OSError:
-            beat = -1
+        beat = beat_of(folder / "group0000.life")
         if beat != seen:
             seen, since = beat, time.monotonic()
         elif time.monotonic() - since > limit:
@@ -330,7 +430,8 @@ class Logs:
         self._at = {Path(folder) / f"group{group:04d}.log": 0 for group in groups}
 
     def new_lines(self) -> list[dict[str, Any]]:
-        """What was written since the last call: {"line": ...} or {"warning": ...} each."""
+        """What was written since the last call: {"line": ...} or {"warning": ...} each. A line that a full disk cut off
+        is left out."""
         found = []
         for path, at in self._at.items():
             try:
@@ -340,5 +441,9 @@ class Logs:
             except OSError:
                 continue
             self._at[path] = at + len(whole) + 1 if whole else at
-            found += [json.loads(line) for line in whole.splitlines()]
+            for line in whole.splitlines():
+                with contextlib.suppress(ValueError):
+                    said = json.loads(line)
+                    if isinstance(said, dict):
+                        found.append({kind: said[kind] for kind in ("line", "warning") if kind in said})
         return found

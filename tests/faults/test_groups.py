@@ -27,9 +27,9 @@ def test_a_run_in_groups_that_is_killed_goes_on_with_the_same_result(started, tm
         os.kill(process, signal.SIGKILL)
     run.status()
     kept = JOB.results(tmp_path)
-    left = list((tmp_path / "out.groups").glob("*.result"))
+    left = list((tmp_path / "out.h5.groups").glob("*/*.result"))
     assert kept and len(left) >= len(kept)
-    amount = len(kept) + 1
+    amount = len(left) + 2  # so that every piece that is left is of this run
     found = finished(tmp_path, amount, started)
     whole = tmp_path_factory.mktemp("whole")
     write_run(JOB, whole, amount)
@@ -38,7 +38,7 @@ def test_a_run_in_groups_that_is_killed_goes_on_with_the_same_result(started, tm
     expected = JOB.results(whole)
     assert set(expected) <= set(found)
     assert all(np.array_equal(found[name], values) for name, values in expected.items())
-    assert not (tmp_path / "out.groups").exists()
+    assert not (tmp_path / "out.h5.groups").exists()
 
 
 def test_a_group_that_stalls_is_lost_and_its_work_is_done_by_another(started, tmp_path):
@@ -61,4 +61,4 @@ def test_a_run_in_groups_stops_when_one_process_is_asked_to(started, tmp_path):
     os.kill(run.rank(1), signal.SIGTERM)
     assert run.status() == 130, run.text()
     assert len(run.sentences()) == 1 and "the same command goes on from there" in run.sentences()[0]
-    assert JOB.results(tmp_path) and not (tmp_path / "out.groups").exists()
+    assert JOB.results(tmp_path) and not (tmp_path / "out.h5.groups").exists()

@@ -49,16 +49,19 @@ def test_tasks_in_any_order_give_the_file_of_one_run(command, folder):
     assert command(folder, "qcd", "jobs", "script", "array.toml", "--tasks", 4).returncode == 0
     assert command(folder, "qcd", "spectrum", "whole.toml").returncode == 0
     for task in (3, 0):
-        assert command(folder, "qcd", "spectrum", "array.toml", "--share", f"{task}/4").returncode == 0
+        words = ("--share", f"{task}/4", "--json", "task.json")
+        assert command(folder, "qcd", "spectrum", "array.toml", *words).returncode == 0
+    told = json.loads((folder / "task.json").read_text())
+    assert (told["done"], told["items"]) == (1, 1) and "joules_an_iteration" in told["energy"]
     found, said = status(command, folder)
     assert (found["done"], found["items"], found["unfinished_tasks"]) == (3, 6, [1, 2])
     assert "work left in 1-2" in said and "if 2 tasks run at once" in said
     merged = command(folder, "qcd", "jobs", "merge", "array.toml")
     assert "0 of 2 configurations" in merged.stdout and not (folder / "array.h5").exists()
-    before = (folder / "array.jobs/task000000.h5").stat().st_mtime_ns
+    before = (folder / "array.h5.jobs/task000000.h5").stat().st_mtime_ns
     for task in range(4):
         assert command(folder, "qcd", "spectrum", "array.toml", "--share", f"{task}/4").returncode == 0
-    assert (folder / "array.jobs/task000000.h5").stat().st_mtime_ns == before  # nothing was missing
+    assert (folder / "array.h5.jobs/task000000.h5").stat().st_mtime_ns == before  # nothing was missing
     assert status(command, folder)[0]["unfinished_tasks"] == []
     assert "2 of 2 configurations" in command(folder, "qcd", "jobs", "merge", "array.toml").stdout
     (root, ours), (root_of_one, theirs) = (read_spectrum(folder / f"{name}.h5") for name in ("array", "whole"))
@@ -89,14 +92,16 @@ class StopsAfter(Reporter):
 def test_a_task_that_is_stopped_keeps_its_items(folder, monkeypatch):
     monkeypatch.chdir(folder)
     run = parse_run_file(RUN.replace("NAME", "array"), "array.toml")
-    with pytest.raises(hc.Interrupted, match=r"items of task 0 are in array.jobs.task000000.h5"):
+    with pytest.raises(hc.Interrupted, match=r"items of task 0 are in array.h5.jobs.task000000.h5"):
         job_array.TaskJob(run, 0, 2, hc.comm.self_alone(), StopsAfter()).run_all()
     found = job_array.status_of(run, job_array.read_plan(run))
     assert found.done == 2 and found.unfinished == [0, 1]
-    (folder / "array.jobs/task000000.done").unlink()  # killed before it was written: the task looks at its results
+    (folder / "array.h5.jobs/task000000.done").unlink()  # killed before it was written: the task looks at its results
     assert job_array.status_of(run, job_array.read_plan(run)).done == 0
     heard = StopsAfter()
     assert job_array.TaskJob(run, 0, 2, hc.comm.self_alone(), heard).run_all() == (3, 3)
+    (folder / "array.h5.jobs/task000000.done").unlink()
+    assert job_array.TaskJob(run, 0, 2, hc.comm.self_alone(), StopsAfter()).run_all() == (3, 3)  # which mends it
     assert heard.lines == 1
     assert job_array.status_of(run, job_array.read_plan(run)).unfinished == [1]
 
@@ -137,6 +142,7 @@ def test_scripts_start_the_tasks_that_have_work_left(command, folder):
         (("jobs", "script", "array.toml", "--tasks", "7"), {}, "give 1 to 6 tasks"),
         (("jobs", "script", "array.toml", "--tasks", "2", "--system", "lsf"), {}, "give slurm or pjm"),
         (("jobs", "script", "array.toml", "--tasks", "2", "--time", "1h"), {}, "HH:MM:SS"),
+        (("jobs", "script", "array.toml", "--tasks", "2", "--system", "pjm", "--at-once", "2"), {}, "no such limit"),
         (("jobs", "script", "array.toml", "--tasks", "2"), {'kind = "bicgstab"': ""}, "would choose for itself"),
         (("spectrum", "array.toml", "--share", "2/2"), {}, "the task, from 0"),
         (("spectrum", "array.toml", "--share", "0/2", "--overwrite"), {}, "leave --overwrite out"),
@@ -153,12 +159,38 @@ def test_arrays_that_cannot_work_are_refused(command, folder, words, change, sai
     assert done.returncode == 2 and said in done.stderr, done.stderr
 
 
+def test_a_task_that_fails_saves_what_it_has(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    run = parse_run_file(RUN.replace("NAME", "array"), "array.toml")
+    measure, raised = job_array.Job.measure, []
+
+    def fails(job, index, positions, count):
+        if positions == [(2, 2, 2, 2)]:
+            raised.append(1)
+            raise hc.Error("planted")
+        return measure(job, index, positions, count)
+
+    def collective(group, action, on_root=job_array.on_root):
+        assert not raised, "other processes may not be here"
+        return on_root(group, action)
+
+    monkeypatch.setattr(job_array.Job, "measure", fails)
+    monkeypatch.setattr(job_array, "on_root", collective)
+    with pytest.raises(hc.Error, match="planted"):
+        job_array.TaskJob(run, 0, 2, hc.comm.self_alone(), Reporter()).run_all()
+    assert job_array.status_of(run, job_array.read_plan(run)).done == 2
+
+
 def test_an_array_with_results_keeps_its_plan(command, folder):
     assert command(folder, "qcd", "jobs", "script", "array.toml", "--tasks", 3).returncode == 0
     assert command(folder, "qcd", "jobs", "script", "array.toml", "--tasks", 2).returncode == 0  # nothing is done yet
     assert command(folder, "qcd", "spectrum", "array.toml", "--share", "0/2").returncode == 0
     done = command(folder, "qcd", "jobs", "script", "array.toml", "--tasks", 3)
     assert done.returncode == 2 and "2 tasks, now 3" in done.stderr
-    (folder / "array.toml").write_text(RUN.replace("NAME", "array").replace("mass = 0.1", "mass = 0.2"))
-    done = command(folder, "qcd", "jobs", "status", "array.toml")
-    assert done.returncode == 2 and "other physics" in done.stderr
+    for there, here, said in (
+        ("mass = 0.1", "mass = 0.2", "other physics"),
+        ('"a.lime", "b.lime"', '"b.lime", "a.lime"', "other [gauge] files, or in another order"),
+    ):
+        (folder / "array.toml").write_text(RUN.replace("NAME", "array").replace(there, here))
+        done = command(folder, "qcd", "jobs", "status", "array.toml")
+        assert done.returncode == 2 and said in done.stderr

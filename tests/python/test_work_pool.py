@@ -5,9 +5,22 @@ import threading
 import time
 
 import pytest
-from halocline.work_pool import Ending, Failure, WorkPool, begin, end, remove, results, wait_for_the_end
+from halocline.work_pool import (
+    Ending,
+    Failure,
+    Logs,
+    WorkPool,
+    begin,
+    create_whole,
+    earlier_results,
+    end,
+    remove,
+    results,
+    wait_for_the_end,
+)
 
 import halocline as hc
+from halocline import work_pool
 
 
 @pytest.fixture
@@ -16,8 +29,7 @@ def pools(tmp_path):
     made = []
 
     def make(groups, items, limit=60.0):
-        folder = tmp_path / "run.groups"
-        begin(folder)
+        folder = begin(tmp_path / "run.groups")
         made.extend(WorkPool(folder, g, groups, limit, list(range(items))) for g in range(groups))
         return made
 
@@ -84,23 +96,80 @@ def test_a_stop_ends_every_group(pools):
     assert a.stop_is_asked() and a.next(never) is None
 
 
+def test_an_error_while_a_lost_group_is_noticed_leaves_its_items_to_the_next_look(pools, monkeypatch):
+    a, b = pools(2, 1, limit=0.05)
+    assert b.next(never) == 0
+    b.close()
+    monkeypatch.setattr(work_pool, "write_file", lambda path, text: 1 / 0)  # such as a full disk
+    with pytest.raises(ZeroDivisionError):
+        while True:
+            a.notice_lost(a._names())
+    monkeypatch.undo()
+    assert a.lost() == {}
+    assert a.next(never) == 0
+    assert a.lost().keys() == {1} and a.gone_groups() == {1}
+
+
+def test_a_group_that_was_lost_and_wakes_up_takes_no_more_and_holds_nothing(pools):
+    a, b = pools(2, 2)
+    assert b._claimed(set()) == 0
+    a._fail_items_of(1, a._names(), "planted")
+    (a.folder / "group0001.lost").write_text("planted")
+    assert b._claimed(a._names()) == 1  # between its look and its claim it was declared lost
+    assert b.next(never) is None
+    assert sorted((a.next(never), a.next(never))) == [0, 1]
+    assert [f.reason for f in a.failures(1)] == ["group 1 is lost"]
+
+
+def test_a_failure_that_cannot_be_read_yet_is_left_alone(pools):
+    a, b = pools(2, 1)
+    assert a.next(never) == 0
+    (a.folder / "000000.failed").touch()
+    assert b._claimed(b._names()) is None
+    a.failed(0, Failure(0, 0, "Error", "planted"))
+    assert b._claimed(b._names()) == 0
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_is_created_whole_by_one_alone(tmp_path, monkeypatch, links):
+    if not links:
+        monkeypatch.setattr(work_pool.os, "link", lambda *_: (_ for _ in ()).throw(PermissionError(1, "no links")))
+    assert create_whole(tmp_path / "one", "7") and not create_whole(tmp_path / "one", "8")
+    assert [p.name for p in tmp_path.iterdir()] == ["one"] and (tmp_path / "one").read_text() == "7"
+
+
+def test_lines_that_a_full_disk_cut_off_are_left_out(tmp_path):
+    (tmp_path / "group0001.log").write_bytes(b'{"line": "a"}\n{"li{"line": "b"}\n[1]\n\xff\n{"warning": "c"}\n{"line"')
+    assert Logs(tmp_path, [1]).new_lines() == [{"line": "a"}, {"warning": "c"}]
+
+
 def test_a_folder_with_other_files_is_not_emptied(tmp_path):
     folder = tmp_path / "run.groups"
-    begin(folder)
-    for name in ("000003.claim2", "000003.result.0123abcd.partial", "group0001.log", "choice.turn"):
-        (folder / name).touch()
-    begin(folder)
-    assert list(folder.iterdir()) == []
-    (folder / "thesis.tex").touch()
-    (folder / "stop").touch()
-    with pytest.raises(hc.FileError, match="holds thesis.tex, which is of no run in groups"):
-        begin(folder)
-    assert len(list(folder.iterdir())) == 2
+    place = begin(folder)
+    for name in ("000003.claim2", "000003.result.0123abcd.partial", "group0001.log", "choice.turn1", "000007.result"):
+        (place / name).touch()
+    (folder / ".nfs00000000deadbeef").touch()
+    assert results(place).keys() == {7} and earlier_results(folder) == [place / "000007.result"]
+    second = begin(folder, keep=True)
+    assert [p.name for p in place.iterdir()] == ["000007.result"] and second != place
+    third = begin(folder)
+    assert {p.name for p in folder.iterdir()} == {third.name, ".nfs00000000deadbeef"}
+    (folder / ".nfs00000000deadbeef").unlink()
+    for where in (folder, third):
+        (where / "thesis.tex").touch()
+        (third / "stop").touch()
+        with pytest.raises(hc.FileError, match="holds thesis.tex, which is of no run in groups"):
+            begin(folder)
+        remove(folder)
+        assert (third / "stop").exists()
+        (where / "thesis.tex").unlink()
     remove(folder)
-    assert folder.exists()
-    (folder / "thesis.tex").unlink()
-    remove(folder)
-    assert not folder.exists()
+    assert not folder.exists() and earlier_results(folder) == []
+
+
+def test_a_folder_that_cannot_be_read_has_not_no_results(tmp_path):
+    with pytest.raises(hc.FileError, match="cannot be read"):
+        results(tmp_path / "absent")
 
 
 def test_processes_wait_for_the_end_only_while_the_first_one_lives(pools):

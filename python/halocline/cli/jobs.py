@@ -37,7 +37,7 @@ def script(
 ) -> None:
     """Write a script that starts the tasks which have work left, and the plan of the array.
 
-    Every task writes a result file of its own in the folder `<result>.jobs`. Call it again with the same number of
+    Every task writes a result file of its own in the folder `<result file>.jobs`. Call it again with the same number of
     tasks for a script of what is left.
     """
     from halocline.files import write_file
@@ -51,6 +51,8 @@ def script(
     for name, value in (("--processes", processes), ("--at-once", at_once)):
         if value is not None and value < 1:
             raise InvalidArgument(f"{name} {value}: give 1 or more.")
+    if at_once is not None and system != "slurm":
+        raise InvalidArgument(f"--at-once {at_once}: {system} has no such limit for an array; leave it out.")
     run = read_run_file(run_file)
     plan = job_array.plan_of(run, tasks)
     job_array.write_plan(run, plan)

@@ -73,7 +73,7 @@ def spectrum(
         return task_of_an_array(run, share, console, overwrite, json)
     with console.hears_signals():
         job = job_of(run, communicator(), console, overwrite)
-        meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
+        meter = Meter(communicator(), run.parallel.device)
         result = Path(run.output.file)
         console.keep_log(result.with_suffix(".log"))
         try:
@@ -104,11 +104,13 @@ def task_of_an_array(run: Run, share: str, console: Console, overwrite: bool, js
         job = TaskJob(run, task, tasks, communicator(), console)
         console.keep_log(job.path.with_suffix(".log"))
         try:
-            meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
+            meter = Meter(communicator(), run.parallel.device)
             done, items = job.run_all()
-            console.line(meter.close().sentence(job.job.iterations))
+            used, iterations = meter.close(), job.job.iterations
+            console.line(used.sentence(iterations))
             console.line(f"results       {job.path}: {done} of {items} items")
-            write_json(json, {"task": task, "tasks": tasks, "items": items, "done": done, "file": str(job.path)})
+            found = {"task": task, "tasks": tasks, "items": items, "done": done, "file": str(job.path)}
+            write_json(json, found | {"energy": used.as_json(iterations)})
         finally:
             console.close()
 
@@ -141,7 +143,7 @@ def solve(
     run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
-        meter = Meter(communicator(), run.parallel.device.startswith("cuda"))
+        meter = Meter(communicator(), run.parallel.device)
         found = solve_run(run, communicator(), console, output, overwrite, resume)
         used, iterations = meter.close(), iterations_of(found)
         console.line(used.sentence(iterations))

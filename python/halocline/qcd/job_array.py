@@ -3,14 +3,14 @@
 
 The items of a run are its solves from one source on one configuration, numbered configuration by configuration. Task t
 of n always has the same share of them, so tasks need not know of each other, and a task that is started again does
-what is missing of its own share. Files lie in the folder `<result>.jobs`:
+what is missing of its own share. Files lie in the folder `<result file>.jobs`:
 
-    plan.json       tasks, configurations, sources, physics_hash
+    plan.json       tasks, configurations, sources, physics_hash, digest of the list [gauge] files
     task000012.h5   what task 12 has measured: a result file, whose configurations may lack sources
-    task000012.done JSON: ranges of items in that file, their seconds, physics_hash; written after the file
+    task000012.done JSON: ranges of items in that file, their seconds, physics_hash, files; written after it
 
 The small files `.done` tell what is done without a look at the results. One that is missing or older than its result
-file makes less seem done than is; the task itself looks at its result file.
+file makes less seem done than is; the task itself looks at its result file, and mends its `.done`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from halocline.comm import gave_up_waiting, on_root
+from halocline.comm import on_root
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed, claimed_for, make_folder_of, write_file
 from halocline.hdf5 import opened
@@ -33,6 +33,7 @@ from halocline.qcd.results import FORMAT, Measured, SpectrumFile, joined
 from halocline.qcd.runfile import Run
 from halocline.qcd.spectrum import Job, refuse_without_correlators
 from halocline.reporter import Reporter
+from halocline.runs import digest
 
 SECONDS_BETWEEN_SAVES = 30.0
 LARGEST_SHARE_OF_SAVING = 0.05
@@ -58,7 +59,7 @@ class Plan:
 
 
 def folder_of(run: Run) -> Path:
-    return Path(run.output.file).with_suffix(".jobs")
+    return Path(f"{run.output.file}.jobs")
 
 
 def result_of(folder: Path, task: int) -> Path:
@@ -130,12 +131,21 @@ def read_plan(run: Run) -> Plan:
 
 
 def _plan_values(run: Run, plan: Plan) -> dict[str, Any]:
-    return dataclasses.asdict(plan) | {"physics_hash": run.physics_hash()}
+    return dataclasses.asdict(plan) | _identity_of(run)
+
+
+def _identity_of(run: Run) -> dict[str, str]:
+    """What numbers its items mean: the physics, and the configurations in their order."""
+    return {"physics_hash": run.physics_hash(), "files": digest(list(run.gauge.files or ()))}
 
 
 def _difference(there: dict[str, Any], here: dict[str, Any]) -> str:
     name = next(n for n in here if there.get(n) != here[n])
-    return "the run file had other physics" if name == "physics_hash" else f"{there.get(name)} {name}, now {here[name]}"
+    words = {
+        "physics_hash": "the run file had other physics",
+        "files": "the run file had other [gauge] files, or in another order",
+    }
+    return words.get(name, f"{there.get(name)} {name}, now {here[name]}")
 
 
 def _json_of(path: Path) -> Any:
@@ -195,9 +205,10 @@ class TaskJob:
                 f"stopped; the finished items of task {self.task} are in {self.path}, the same command goes on from "
                 "there."
             ) from None
-        except Error:
-            if not gave_up_waiting():
-                on_root(job.group, self._save)
+        except Exception:  # of this process alone, perhaps: nothing collective may follow
+            if job.group.rank == 0:
+                with contextlib.suppress(Error):  # the error is worth more
+                    self._save()
             raise
         on_root(job.group, self._save)
         return len(share), len(share)
@@ -207,6 +218,9 @@ class TaskJob:
         run = self.job.run
         write_plan(run, self.plan)
         self.file = SpectrumFile(self.path, run, self.job.attributes)
+        path = _done_of(self.folder, self.task)
+        if (self.file.measured or path.exists()) and _json_of(path) != _done_values(run, self.file.measured):
+            write_done(run, self.folder, self.task, self.file.measured)
         return set(items_of(run, self.file.measured))
 
     def _save_is_due(self) -> bool:
@@ -239,12 +253,18 @@ def items_of(run: Run, measured: Iterable[Measured]) -> Iterator[int]:
 
 def write_done(run: Run, folder: Path, task: int, measured: Sequence[Measured]) -> None:
     """Writes which items a task has measured, beside its result file."""
-    values = {
-        "physics_hash": run.physics_hash(),
+    write_file(_done_of(folder, task), json.dumps(_done_values(run, measured)) + "\n")
+
+
+def _done_of(folder: Path, task: int) -> Path:
+    return folder / f"task{task:06d}.done"
+
+
+def _done_values(run: Run, measured: Sequence[Measured]) -> dict[str, Any]:
+    return _identity_of(run) | {
         "items": ranges_of(items_of(run, measured)),
         "seconds": sum(float(m.attributes["seconds"]) for m in measured),
     }
-    write_file(folder / f"task{task:06d}.done", json.dumps(values) + "\n")
 
 
 def ranges_of(items: Iterable[int]) -> list[list[int]]:
@@ -292,14 +312,14 @@ class Status:
 
 def status_of(run: Run, plan: Plan) -> Status:
     """What is done, from the files `.done` alone. Cost: a small file for each task. Not collective."""
-    folder, physics = folder_of(run), run.physics_hash()
+    folder, identity = folder_of(run), _identity_of(run)
     done, seconds, unfinished = 0, 0.0, []
     for task in range(plan.tasks):
         share = plan.share(task)
-        there = _json_of(folder / f"task{task:06d}.done")
+        there = _json_of(_done_of(folder, task))
         mine = 0
         with contextlib.suppress(KeyError, TypeError, ValueError):
-            if there is not None and there["physics_hash"] == physics:
+            if there is not None and all(there[name] == value for name, value in identity.items()):
                 ranges = np.array(there["items"], dtype=np.int64).reshape(-1, 2)
                 low, high = np.maximum(ranges[:, 0], share.start), np.minimum(ranges[:, 1] + 1, share.stop)
                 mine = int(np.maximum(high - low, 0).sum())

@@ -74,7 +74,7 @@ def _solve_run(
     if run.parallel.groups == 1:
         job = Job(run, group, reporter)
     else:
-        folder = Path(output if output is not None else run.output.file).with_suffix(".solve.groups")
+        folder = Path(f"{output if output is not None else run.output.file}.solve.groups")
         groups = Groups(group, run.parallel.groups, folder, run.parallel.time_limit, reporter)
         job = Job(on_own_devices(run, group), groups.mine, reporter)
         share_memory(job, group, run.parallel.groups)
@@ -120,7 +120,7 @@ class _Solves:
         found: dict[int, dict[str, Any]] = {}
 
         def work(number: int) -> Callable[[Path], None]:
-            with choice.agreed(), job.work:
+            with choice.shared(), job.work:
                 solved = self._solve(pieces[number].index, pieces[number].sources) | {"choice": job.choice}
             return lambda path: write_file(path, json.dumps(solved))
 
@@ -170,6 +170,7 @@ class _Solves:
             kept = self._kept(paths, position, gauge_record(u)["checksum"]) if self.resume else set()
             solved: Sequence[AnyPropagator | None] = [None] * len(paths)
             if len(kept) < len(paths):
+                job.wait_for_choice()
                 D = operators.get("D") or operators.setdefault("D", job.operator(u))
                 shifted = run.solver.shifts is not None
                 solved = self._shifted(D, position) if shifted else [job.propagator(D, position)]

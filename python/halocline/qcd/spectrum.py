@@ -123,6 +123,7 @@ class Job:
         self.configuration = 0  # index of the present one
         self.file: SpectrumFile | None = None
         self.keep: Callable[[dict[str, Any]], None] | None = None  # takes the choice of "auto" in the place of the file
+        self.agree: Callable[[], None] | None = None  # waits for the choice of another group
         self.iterations = 0
         """Of the solver in this run, of all columns together."""
         self._present: _Present | None = None
@@ -346,6 +347,7 @@ class Job:
             self._present = None  # frees its memory before the next one is read
             self.configuration = index
             identity, u = self.identity(index), self.links(index)
+            self.wait_for_choice()
             begun = time.monotonic()
             plaquette = gauge.plaquette(u)
             self.reporter.line(f"{count} {name}: plaquette {plaquette:.12f}, checksum {identity}")
@@ -393,6 +395,16 @@ class Job:
     def forget(self) -> None:
         """Drops what is kept for later configurations, after a failure of one."""
         self._present = self._chain = None
+
+    def wait_for_choice(self) -> None:
+        """Before a solve of a run in groups: waits until "auto" has chosen, in this group or another. Collective."""
+        if self.agree is not None and self.choice is None and self._chooses:
+            with self.work.paused():
+                self.agree()
+
+    @property
+    def _chooses(self) -> bool:
+        return self.run.solver.kind == "auto" and self.run.solver.shifts is None
 
     def prepared(self, u: Any) -> Any:
         """The links that the quarks see: gauge fixed, then smeared, as asked."""

@@ -9,13 +9,13 @@ enough.
 Every piece is computed by the code of a run without groups, so it has the bits that such a run has on as many processes
 as a group has. "auto" chooses once: the first group that begins makes the trial, and the others wait for its choice.
 
-Results of pieces lie in the folder of the pool (groups.py) until the first process has put them into the result file,
-and until the end of the run. A run that is killed leaves them there, and the next one takes them from there.
+Results of pieces lie in the folder of the pool (groups.py) until the end of the run. Those that are not in the result
+file by then, because the run was stopped or killed before all sources of their configuration were done, stay there, and
+the next run takes them.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 import os
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from halocline import memory
 from halocline.comm import on_root
-from halocline.errors import Error
+from halocline.errors import FileError
 from halocline.files import claimed_for
 from halocline.groups import Groups, raise_ending
 from halocline.qcd import gauge
@@ -76,13 +76,17 @@ class GroupedJob:
     def __init__(self, run: Run, world: Any, reporter: Reporter, overwrite: bool = False) -> None:
         self.run, self.world, self.reporter, self.overwrite = run, world, reporter, overwrite
         count = run.parallel.groups
-        folder = Path(run.output.file).with_suffix(".groups")
+        folder = Path(f"{run.output.file}.groups")
         self.groups = Groups(world, count, folder, run.parallel.time_limit, reporter)
         self.job = Job(on_own_devices(run, world), self.groups.mine, reporter)
         share_memory(self.job, world, count)
         self.choice = SharedChoice(self.job, self.groups)
         self.file: SpectrumFile | None = None
         self.partial: dict[str, list[Measured]] = {}
+        """Results of configurations that lack sources."""
+        self.held: dict[Path, list[str]] = {}
+        """The configurations of each file in the folder of the pool that was read."""
+        self._checksums: dict[str, str] = {}
         self.pieces: list[Piece] = []
         self.iterations = 0
 
@@ -113,10 +117,11 @@ class GroupedJob:
                 f"stopped; the finished configurations are in {self.run.output.file}, the same command goes on from "
                 "there."
             )
-            raise_ending(groups.run(len(self.pieces), order, self._work, self._collect, self._name, stopped))
+            found = (self._work, self._collect, self._name, stopped, self._spare)
+            raise_ending(groups.run(len(self.pieces), order, *found))
             job.reporter = self.reporter
         elif self.world.rank == 0:
-            groups.remove_folder()
+            groups.remove_folder(self._spare)
         self.iterations = int(self.world.sum([float(job.iterations * (groups.mine.rank == 0))])[0])
         done, job.choice = on_root(self.world, self._finished)
         return job.root(), done
@@ -128,12 +133,13 @@ class GroupedJob:
         job = self.job
         self.file = SpectrumFile(self.run.output.file, self.run, job.attributes, self.overwrite)
         names = job.names()
-        files = self.run.gauge.files
         for finished in self.file.measured:
             if finished.name in names:
-                job.refuse_changed(finished, checksum_of(finished.name) if files else "generated")
-        if not self.overwrite:
-            self.groups.earlier_results(lambda path: self._take_earlier(path, set(names)))
+                job.refuse_changed(finished, self._checksum(finished.name))
+        if self.overwrite:
+            self.groups.remove_folder()
+        for path in self.groups.earlier_results():
+            self._take_earlier(path, set(names))
         there = {m.name for m in self.file.measured}
         positions = self.run.source.positions
         missing = {}
@@ -143,43 +149,70 @@ class GroupedJob:
                 missing[index] = [k for k, p in enumerate(positions) if tuple(p) not in have]
         return missing, self.file.choice
 
+    def _checksum(self, name: str) -> str:
+        """The checksum of a configuration, now. A generated one has none."""
+        if not self.run.gauge.files:
+            return "generated"
+        if name not in self._checksums:
+            self._checksums[name] = checksum_of(name)
+        return self._checksums[name]
+
     def _take_earlier(self, path: Path, names: set[str]) -> None:
-        """A piece that a killed run has left, unless it is of another run or of links that have changed."""
-        with contextlib.suppress(Error):
+        """A piece that an earlier run has left. One that is damaged, or of links that have changed, is done again; of
+        another configuration it stays. Raises InvalidArgument if it is of another run."""
+        try:
             part = SpectrumFile(path, self.run, self.job.attributes)
-            self.file.choice = self.file.choice or part.choice
-            for measured in part.measured:
-                if measured.name not in names:
-                    continue
-                now = checksum_of(measured.name) if self.run.gauge.files else "generated"
-                if now == measured.attributes["checksum"]:
-                    self._add([measured])
+        except FileError as error:
+            self.reporter.warning(f"{str(error).rstrip('.')}; this piece of work is done again.")
+            self.held[path] = []
+            return
+        self.file.choice = self.file.choice or part.choice
+        if not {m.name for m in part.measured} <= names:
+            return
+        same = [m for m in part.measured if m.attributes["checksum"] == self._checksum(m.name)]
+        if len(same) < len(part.measured):
+            self.reporter.warning(f"{path}: its links have changed since; this piece of work is done again.")
+        self.held[path] = [m.name for m in same]
+        self._add(same)
 
     def _add(self, new: Sequence[Measured]) -> None:
         """Keeps results, and puts those configurations into the file that are complete by them."""
         there = {m.name for m in self.file.measured}
         positions = self.run.source.positions
-        complete = []
         for m in new:
+            if m.name in there:
+                continue
             parts = self.partial.setdefault(m.name, [])
             have = {tuple(p) for one in parts for p in one.positions.tolist()}
-            if m.name not in there and not have.issuperset(map(tuple, m.positions.tolist())):
+            if not have.issuperset(map(tuple, m.positions.tolist())):
                 parts.append(m)
-                have |= {tuple(p) for p in m.positions.tolist()}
-            if m.name not in there and have.issuperset(map(tuple, positions)):
-                complete.append(joined(parts, positions))
+        complete = {}
+        for name, parts in self.partial.items():
+            have = {tuple(p) for one in parts for p in one.positions.tolist()}
+            if have.issuperset(map(tuple, positions)):
+                complete[name] = joined(parts, positions)
         if complete:
-            self.file.add_all(complete, self.job.names())
-            for m in complete:
-                del self.partial[m.name]
+            self.file.add_all(list(complete.values()), self.job.names())
+            for name in complete:
+                del self.partial[name]
 
     def _collect(self, paths: dict[int, Path]) -> None:
         new = []
-        for path in paths.values():
+        for number, path in paths.items():
             root, there = read_spectrum(path)
+            piece = self.pieces[number]
+            wanted = (self.job.names()[piece.index], [list(self.run.source.positions[k]) for k in piece.sources])
+            found = [(m.name, m.positions.tolist()) for m in there]
+            if root["physics_hash"] != self.run.physics_hash() or found != [wanted]:
+                raise FileError(f"{path}: is not the result of {self._name(number)} in this run; move it elsewhere.")
+            self.held[path] = [wanted[0]]
             self.file.choice = self.file.choice or choice_of(root)
             new += there
         self._add(new)
+
+    def _spare(self) -> list[Path]:
+        """The files of results that are in the result file."""
+        return [path for path, names in self.held.items() if not any(name in self.partial for name in names)]
 
     def _finished(self) -> tuple[list[Measured], dict[str, Any] | None]:
         by_name = {m.name: m for m in self.file.measured}
@@ -197,7 +230,7 @@ class GroupedJob:
         """Measures a piece. Returns a function that writes its results."""
         job, piece = self.job, self.pieces[number]
         positions = [self.run.source.positions[k] for k in piece.sources]
-        with self.choice.agreed(), job.work:
+        with self.choice.shared(), job.work:
             measured = job.measure(piece.index, positions, f"[{number + 1}/{len(self.pieces)}]")
 
         def write(path: Path) -> None:

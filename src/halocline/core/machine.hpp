@@ -4,8 +4,9 @@
 /// What kernels should know of the CPU that they run on: one table, a row for each kind.
 ///
 /// The row is chosen when the program runs, by what the CPU says of itself (CPUID, or MIDR_EL1 on Arm), not by the
-/// build. Prefetches change no result; `second_level` decides how many domains `blocks = "auto"` cuts. Where a kernel can try out a number of the table on the spot, it does, and
-/// the row is where it begins (qcd/schwarz/detail/prefetch_trial.hpp).
+/// build. Prefetches change no result; `second_level` decides how many domains `blocks = "auto"` cuts. Where a kernel
+/// can try out a number of the table on the spot, it does, and the row is where it begins
+/// (qcd/schwarz/detail/prefetch_trial.hpp).
 
 #include <cstdint>
 #include <span>

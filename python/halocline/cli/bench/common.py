@@ -119,7 +119,7 @@ class Bench:
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the times; .png, .svg or .pdf.")] = None
     console: Console = dataclasses.field(default_factory=Console)
-    on_gpus: ClassVar[bool] = False
+    device: ClassVar[str] = "cpu"
     energy_line: ClassVar[str] = ""
     """Who counts the energy of the cases, or why nobody does; the objects have their own."""
 
@@ -150,7 +150,7 @@ class Bench:
         from halocline.comm import world
         from halocline.energy import Meter
 
-        meter = Meter(world(), self.on_gpus)
+        meter = Meter(world(), self.device)
         used = meter.used()
         self.energy_line = f"by {used.sources}" if used.joules is not None else f"no readable counter: {used.reason}"
         clock.energy_counter = meter.joules if used.joules is not None else None

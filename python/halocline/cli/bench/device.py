@@ -68,7 +68,7 @@ def dslash(
     from halocline.bench import device as library
 
     known(device, threads)
-    bench.on_gpus = device.startswith("cuda")
+    bench.device = device
     all_reals = counts("--link-reals", link_reals, "18,12,8")
     precisions = chosen("--precision", precision, library.PRECISIONS)
     grid = extents("--emulate", [emulate], 4, "1x2x2x2")[0]
@@ -118,7 +118,7 @@ def solver(
     from halocline.bench import device as library
 
     known(device, threads)
-    bench.on_gpus = device.startswith("cuda")
+    bench.device = device
     cases = []
     kinds = chosen("--kind", kind, library.SOLVERS)
     inners = chosen("--inner", inner, library.PRECISIONS)
