@@ -12,7 +12,6 @@
 
 #include "halocline/comm/bindings/guard.hpp"
 #include "halocline/lattice/geometry.hpp"
-#include "halocline/lattice/tile_layout.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 #include "halocline/qcd/measure/staggered.hpp"
@@ -38,7 +37,6 @@ using comm::bindings::guarded;
 
 struct Context {
   std::shared_ptr<const lattice::Geometry4> geometry;
-  std::shared_ptr<const lattice::TileLayout> layout{};  ///< of fields that arrays are converted through; null at first
   std::uint64_t identity = 0;  ///< the same on every rank, and another one for each lattice that exists
   std::uint64_t objects = 0;   ///< made so far, the same on every rank
   std::atomic<bool> busy{false};

@@ -197,9 +197,8 @@ int halocline_propagator_set(halocline_propagator* propagator, const halocline_f
       [&](Digest& digest) {
         const SpinorFormat arranged = columns_format(*propagator, format, columns, count, call, digest);
         made = propagator->quarks;
-        Passage passage(*propagator->context, shape_of(*propagator));
         for (int column = 0; column < propagator->columns(); ++column) {
-          const SpinorIn from(arranged, shape_of(*propagator), geometry, passage, columns[column]);
+          const SpinorIn from(arranged, shape_of(*propagator), geometry, columns[column]);
           std::ranges::copy(from.values(), column_of(*made, column).begin());
         }
         if (!propagator->staggered())
@@ -214,7 +213,6 @@ int halocline_propagator_get(const halocline_propagator* propagator, const haloc
   if (propagator == nullptr) return guarded([&] { given(propagator, call, "propagator"); });
   const auto& geometry = *propagator->context->geometry;
   std::optional<Quarks> copy;
-  std::optional<Passage> passage;
   std::optional<SpinorFormat> arranged;
   std::vector<std::complex<double>> room;
   return collective(
@@ -222,8 +220,6 @@ int halocline_propagator_get(const halocline_propagator* propagator, const haloc
       [&](Digest& digest) {
         arranged = columns_format(*propagator, format, columns, count, call, digest);
         copy = propagator->quarks;
-        passage.emplace(*propagator->context, shape_of(*propagator));
-        if (!arranged->canonical()) passage->field();
         if (!propagator->staggered())
           rotate_sources(*arranged->order.basis, true, count / 2, [&](int column) { return column_of(*copy, column); });
         room.resize(count / 2);
@@ -232,7 +228,7 @@ int halocline_propagator_get(const halocline_propagator* propagator, const haloc
         for (int column = 0; column < propagator->columns(); ++column) {
           SpinorOut to(*arranged, shape_of(*propagator), geometry, columns[column], std::move(room));
           std::ranges::copy(column_of(std::as_const(*copy), column), to.values().begin());
-          to.finish(*passage);
+          to.finish();
           room = std::move(to).room();
         }
       });

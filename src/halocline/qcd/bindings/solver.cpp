@@ -176,7 +176,7 @@ int halocline_solver_apply(halocline_solver* solver, const char* name, const hal
         if (share_memory(out, in, arranged.bytes(count)))
           throw core::InvalidArgument(
               fmt::format("{}: `out` is `in`, or shares memory with it; give it memory of its own", call));
-        arrays.emplace(*solver->context, arranged, shape, std::span(&out, 1), std::span(&in, 1));
+        arrays.emplace(geometry, arranged, shape, std::span(&out, 1), std::span(&in, 1));
       },
       [&] {
         const bool dagger = wanted.ends_with("-dagger");
@@ -206,7 +206,7 @@ int halocline_solver_solve(halocline_solver* solver, const halocline_format* for
         const SpinorShape shape = shape_of(solver->solver.action(), false);
         check_spinor(arranged, shape, geometry, count, call, "arrays");
         check_apart(to, from, arranged.bytes(count), call);
-        arrays.emplace(*solver->context, arranged, shape, to, from);
+        arrays.emplace(geometry, arranged, shape, to, from);
       },
       [&] {
         solver->reports.clear();

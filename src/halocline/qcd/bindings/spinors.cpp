@@ -52,14 +52,8 @@ bool share_memory(const void* one, const void* other, std::size_t bytes) noexcep
   return (a < b ? b - a : a - b) < bytes;
 }
 
-SpinorField<double>& Passage::field() {
-  if (!context_.layout) context_.layout = lattice::TileLayout::best(context_.geometry);
-  if (!field_) field_.emplace(context_.layout, 6 * spins_, lattice::Subset::full);
-  return *field_;
-}
-
 SpinorIn::SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
-                   Passage& passage, const void* values) {
+                   const void* values) {
   if (format.canonical()) {
     values_ = as_complex<const std::complex<double>>(values, shape.count(geometry));
     return;
@@ -67,8 +61,7 @@ SpinorIn::SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const l
   copy_.resize(shape.count(geometry) / 2);
   const auto load = [&](const auto* host) {
     each_point(host, std::span(copy_), shape, [&](auto reals, std::span<std::complex<double>> canonical) {
-      order::load(passage.field(), 0, reals, format.order);
-      to_canonical<double>(canonical, passage.field());
+      order::load(canonical, reals, format.order, geometry, shape.spins);
     });
   };
   if (format.bits == 32)
@@ -80,7 +73,7 @@ SpinorIn::SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const l
 
 SpinorOut::SpinorOut(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
                      void* values, std::vector<std::complex<double>> room)
-    : format_(format), shape_(shape), host_(values), copy_(std::move(room)) {
+    : format_(format), shape_(shape), geometry_(&geometry), host_(values), copy_(std::move(room)) {
   if (format.canonical()) {
     values_ = as_complex<std::complex<double>>(values, shape.count(geometry));
     return;
@@ -89,13 +82,12 @@ SpinorOut::SpinorOut(const SpinorFormat& format, const SpinorShape& shape, const
   values_ = copy_;
 }
 
-void SpinorOut::finish(Passage& passage) const {
+void SpinorOut::finish() const {
   if (format_.canonical()) return;
   const auto store = [&](auto* host) {
     each_point(host, std::span<const std::complex<double>>(copy_), shape_,
                [&](auto reals, std::span<const std::complex<double>> canonical) {
-                 from_canonical<double>(passage.field(), canonical);
-                 order::store(reals, passage.field(), 0, format_.order);
+                 order::store(reals, canonical, format_.order, *geometry_, shape_.spins);
                });
   };
   if (format_.bits == 32)
@@ -104,19 +96,16 @@ void SpinorOut::finish(Passage& passage) const {
     store(static_cast<double*>(host_));
 }
 
-SpinorTransfer::SpinorTransfer(Context& context, const SpinorFormat& format, const SpinorShape& shape,
-                               std::span<void* const> to, std::span<const void* const> from)
-    : passage_(context, shape) {
+SpinorTransfer::SpinorTransfer(const lattice::Geometry4& geometry, const SpinorFormat& format, const SpinorShape& shape,
+                               std::span<void* const> to, std::span<const void* const> from) {
   in_.reserve(from.size());
   out_.reserve(to.size());
-  for (const void* const one : from)
-    sources_.push_back(in_.emplace_back(format, shape, *context.geometry, passage_, one).values());
-  for (void* const one : to) results_.push_back(out_.emplace_back(format, shape, *context.geometry, one).values());
-  if (!format.canonical()) passage_.field();
+  for (const void* const one : from) sources_.push_back(in_.emplace_back(format, shape, geometry, one).values());
+  for (void* const one : to) results_.push_back(out_.emplace_back(format, shape, geometry, one).values());
 }
 
 void SpinorTransfer::finish() {
-  for (const SpinorOut& one : out_) one.finish(passage_);
+  for (const SpinorOut& one : out_) one.finish();
 }
 
 }  // namespace halocline::qcd::bindings

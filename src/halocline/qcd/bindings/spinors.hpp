@@ -3,16 +3,13 @@
 /// @file
 /// Spinor arrays of the host as canonical arrays, and back.
 ///
-/// An array in Halocline's own order is used where it is. Others go through a field in the order of the kernels: the
-/// conversions between other orders and such fields, and between these and canonical arrays, are fast.
+/// An array in Halocline's own order is used where it is. Others are converted in one sweep each way.
 
 #include "halocline/qcd/bindings/handles.hpp"
 #include "halocline/qcd/bindings/parameters.hpp"
-#include "halocline/qcd/field/spinor_field.hpp"
 
 #include <complex>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,23 +36,10 @@ bool share_memory(const void* one, const void* other, std::size_t bytes) noexcep
 void check_spinor(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
                   std::size_t count, const char* call, const char* of);
 
-/// The field that arrays of one call go through, made when the first one does.
-class Passage {
-public:
-  /// @param context  keeps the layout for the next call
-  Passage(Context& context, const SpinorShape& shape) : context_(context), spins_(shape.spins) {}
-  SpinorField<double>& field();
-
-private:
-  Context& context_;
-  int spins_;
-  std::optional<SpinorField<double>> field_;
-};
-
 /// A source: canonical numbers, in memory of the host or in a copy.
 class SpinorIn {
 public:
-  SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry, Passage& passage,
+  SpinorIn(const SpinorFormat& format, const SpinorShape& shape, const lattice::Geometry4& geometry,
            const void* values);
   std::span<const std::complex<double>> values() const noexcept { return values_; }
 
@@ -72,12 +56,13 @@ public:
             std::vector<std::complex<double>> room = {});
   std::span<std::complex<double>> values() noexcept { return values_; }
   /// Writes the result where the host wants it. Nothing to do for canonical arrays.
-  void finish(Passage& passage) const;
+  void finish() const;
   std::vector<std::complex<double>> room() && noexcept { return std::move(copy_); }
 
 private:
   SpinorFormat format_;
   SpinorShape shape_;
+  const lattice::Geometry4* geometry_;
   void* host_;
   std::vector<std::complex<double>> copy_;
   std::span<std::complex<double>> values_;
@@ -86,15 +71,14 @@ private:
 /// The sources and the results of one call, with all memory that they need: made while the call is checked.
 class SpinorTransfer {
 public:
-  SpinorTransfer(Context& context, const SpinorFormat& format, const SpinorShape& shape, std::span<void* const> to,
-                 std::span<const void* const> from);
+  SpinorTransfer(const lattice::Geometry4& geometry, const SpinorFormat& format, const SpinorShape& shape,
+                 std::span<void* const> to, std::span<const void* const> from);
   std::span<const std::span<const std::complex<double>>> from() const noexcept { return sources_; }
   std::span<const std::span<std::complex<double>>> to() const noexcept { return results_; }
   /// Writes the results where the host wants them.
   void finish();
 
 private:
-  Passage passage_;
   std::vector<SpinorIn> in_;
   std::vector<SpinorOut> out_;
   std::vector<std::span<const std::complex<double>>> sources_;
