@@ -87,7 +87,7 @@ def test_the_command_says_what_is_missing(bench_command):
     for words, says in [
         ((), "--simulate"),
         (("--simulate", "--network", "fat-tree", "--shape", "8"), "--grid"),
-        (("--simulate", "--shape", "4x6x18", "--iterations", "0"), "at least 1"),
+        (("--simulate", "--shape", "4x6x18", "--iterations", "0"), "equal to 1"),
         (("--simulate", "--shape", "4x6x18", "--computation", "soon"), "soon"),
         (("--simulate", "--map", "nowhere.txt", "--natural"), "--natural"),
     ]:

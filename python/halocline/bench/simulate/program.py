@@ -26,8 +26,13 @@ from halocline.errors import Error, InvalidArgument
 FLAGS = ("-std=c++20", "-O1", "-fPIC")
 TOGETHER = 8
 """Sources compiled as one, as cmake/Unity.cmake does it: most of the time goes into the headers that they share."""
-NOT_SIMULATED = ("comm/bindings/", "comm/group/without_mpi.cpp")
-"""A border that nobody crosses here; what stands in for MPI where there is none."""
+NOT_SIMULATED = (
+    "comm/bindings/",
+    "comm/group/without_mpi.cpp",
+    "comm/mpi/with_fjmpi.cpp",
+    "comm/mpi/fjmpi_coordinates.cpp",
+)
+"""A border that nobody crosses here; what stands in for MPI where there is none; what needs Fujitsu's MPI."""
 PROGRAMS = ("weak", "multigrid", "electrons")
 """The programs in bench/simulated, each of one source."""
 OF_OTHER_ROOMS = ("lattice/coarsening", "lattice/gathering", "tddft/base/decomposition", "tddft/hartree/pencils")
