@@ -22,6 +22,15 @@ inline bool last_error_says(const std::string& words) {
   return std::string(halocline_last_error()).find(words) != std::string::npos;
 }
 
+/// On every rank: the status and the words.
+inline void refused(int status, const std::string& words) {
+  CAPTURE(words);
+  CHECK_MESSAGE(status == HALOCLINE_INVALID_ARGUMENT, halocline_last_error());
+  CHECK_MESSAGE(last_error_says(words), halocline_last_error());
+}
+
+inline bool on_last_rank() { return comm::world().rank() == comm::world().size() - 1; }
+
 /// All the ranks of the test on a lattice with weak links.
 class CLattice {
 public:

@@ -18,16 +18,10 @@ using namespace halocline;
 using test::CLattice;
 using test::CSolver;
 using test::last_error_says;
+using test::on_last_rank;
+using test::refused;
 
 namespace {
-
-void refused(int status, const std::string& words) {
-  CAPTURE(words);
-  CHECK_MESSAGE(status == HALOCLINE_INVALID_ARGUMENT, halocline_last_error());
-  CHECK_MESSAGE(last_error_says(words), halocline_last_error());
-}
-
-bool on_last_rank() { return comm::world().rank() == comm::world().size() - 1; }
 
 std::vector<double> solution_of(halocline_solver* solver, const std::vector<double>& b) {
   std::vector<double> x(b.size());

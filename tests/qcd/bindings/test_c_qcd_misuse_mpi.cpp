@@ -24,17 +24,10 @@ using namespace halocline;
 using test::CLattice;
 using test::CSolver;
 using test::last_error_says;
+using test::on_last_rank;
+using test::refused;
 
 namespace {
-
-/// On every rank: the status and the words.
-void refused(int status, const std::string& words) {
-  CAPTURE(words);
-  CHECK_MESSAGE(status == HALOCLINE_INVALID_ARGUMENT, halocline_last_error());
-  CHECK_MESSAGE(last_error_says(words), halocline_last_error());
-}
-
-bool on_last_rank() { return comm::world().rank() == comm::world().size() - 1; }
 
 struct Arrays {
   explicit Arrays(const CLattice& on) : b(on.numbers(24, 1)), x(b.size()) {}
