@@ -196,8 +196,12 @@ class Started:
         return next(pid for pid, rank in self.processes().items() if rank == str(number))
 
     def until_under_way(self) -> None:
+        self.until(lambda: self.job.under_way(self.folder))
+
+    def until(self, reached: Callable[[], bool]) -> None:
+        """Waits for something that the run does before its end."""
         until = time.monotonic() + SECONDS_TO_START
-        while not self.job.under_way(self.folder):
+        while not reached():
             assert self.process.poll() is None, f"the run ended before the fault: {self.text()}"
             assert time.monotonic() < until, f"the run does not get going: {self.text()}"
             time.sleep(0.02)
