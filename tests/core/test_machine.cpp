@@ -33,6 +33,10 @@ TEST_CASE("machine: the rows have names of their own and numbers that kernels ca
     CHECK(machine.prefetch_tiles >= 0);
     CHECK((machine.prefetch_level == 1 || machine.prefetch_level == 2));
     CHECK(machine.prefetch_beyond >= 0);
+    // What builds for these CPUs assume (qcd/schwarz/detail/requests.hpp).
+    const bool a64fx = machine.name == "a64fx";
+    CHECK(machine.line_bytes == (a64fx ? 256 : 64));
+    CHECK(machine.prefetch_level == (a64fx ? 1 : 2));
   }
   CHECK(machines().back().name == "generic");
   CHECK(names.contains(this_machine().name));

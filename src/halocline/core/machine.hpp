@@ -6,7 +6,7 @@
 /// The row is chosen when the program runs, by what the CPU says of itself (CPUID, or MIDR_EL1 on Arm), not by the
 /// build. Prefetches change no result; `second_level` decides how many domains `blocks = "auto"` cuts. Where a kernel
 /// can try out a number of the table on the spot, it does, and the row is where it begins
-/// (qcd/schwarz/detail/prefetch_trial.hpp).
+/// (qcd/schwarz/detail/walk_trial.cpp).
 
 #include <cstdint>
 #include <span>

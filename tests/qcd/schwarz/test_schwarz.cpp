@@ -210,6 +210,47 @@ TEST_CASE("schwarz: how far ahead links are requested, asked for or tried out, c
                        core::InvalidArgument);
 }
 
+TEST_CASE("schwarz: the pieces in which the passes go through a large domain change no bit" *
+          doctest::skip(test::takes_samples)) {
+  // Larger than a second-level cache of 2 MiB, and with single lanes along y, z and t: 16 lanes along x, and 8 where
+  // tiles have one parity.
+  const RoughLattice lattice({32, 6, 6, 8}, 22);
+  const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
+  const int usual = omp_get_max_threads();
+  for (const char* inner : {"jacobi", "even-odd"})
+    for (int steps : {1, 2, 3}) {
+      auto parameters = schwarz_parameters({2, 1, 1, 1}, 1, steps, inner);
+      if (parameters.inner == "even-odd") parameters.lanes = 8;
+      parameters.pieces = {1, 1};
+      Schwarz plain(gauge, every_term(), parameters);
+      CHECK(plain.pieces() == std::array{1, 1});
+      const Vector expected = test::run(plain, Operation::preconditioned, lattice.psi);
+      for (const std::array<int, 2> pieces : {std::array{1, 2}, {3, 1}, {2, 3}, {6, 6}, {0, 0}}) {
+        parameters.pieces = pieces;
+        for (int threads : {1, 2}) {
+          CAPTURE(steps);
+          CAPTURE(threads);
+          omp_set_num_threads(threads);
+          Schwarz cut(gauge, every_term(), parameters);
+          if (pieces[0] > 0) CHECK(cut.pieces() == pieces);
+          CHECK(test::run(cut, Operation::preconditioned, lattice.psi) == expected);
+          omp_set_num_threads(usual);
+        }
+      }
+    }
+  auto wrong = schwarz_parameters({2, 1, 1, 1});
+  wrong.pieces = {2, 0};
+  CHECK_THROWS_WITH_AS(wrong.validate(),
+                       "domains in 2 x 0 pieces were asked for; give two numbers from 1, or 0 0 to have them tried out",
+                       core::InvalidArgument);
+  wrong.pieces = {1, 7};
+  CHECK_THROWS_WITH_AS(
+      Schwarz(gauge, every_term(), wrong),
+      "domains in 7 pieces along z were asked for, but a domain has 6 tiles there; give 1 to 6, or 0 0 to have them "
+      "tried out",
+      core::InvalidArgument);
+}
+
 TEST_CASE("schwarz: numbers of 16 bits give the formula to 16 bits") {
   const RoughLattice lattice(sampled<Box>({32, 6, 4, 3}, {16, 4, 2, 1}), 11);
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));

@@ -55,6 +55,10 @@ void Parameters::validate() const {
   if (prefetch < -1 || prefetch > 64)
     throw core::InvalidArgument(
         fmt::format("a prefetch of {} tiles was asked for; give 0 to 64, or -1 to have it tried out", prefetch));
+  if (pieces[0] < 0 || pieces[1] < 0 || (pieces[0] == 0) != (pieces[1] == 0))
+    throw core::InvalidArgument(
+        fmt::format("domains in {} x {} pieces were asked for; give two numbers from 1, or 0 0 to have them tried out",
+                    pieces[0], pieces[1]));
 }
 
 struct Schwarz::State {
@@ -108,6 +112,9 @@ const comm::HaloExchange* Schwarz::exchange() const noexcept {
   return state_->half ? state_->half->exchange() : state_->single->exchange();
 }
 int Schwarz::prefetch() const noexcept { return state_->half ? state_->half->prefetch() : state_->single->prefetch(); }
+std::array<int, 2> Schwarz::pieces() const noexcept {
+  return state_->half ? state_->half->pieces() : state_->single->pieces();
+}
 Schwarz::Field Schwarz::create() const { return state_->single->create(); }
 bool Schwarz::linear() const noexcept { return !state_->half && parameters().inner != "minres"; }
 

@@ -30,6 +30,7 @@
 /// neighbours are known, so the update is one pass with one clover multiplication. The half spinors of the faces travel
 /// while the domains of the other colour are computed (docs/design/0007-schwarz.md).
 
+#include <array>
 #include <complex>
 #include <memory>
 #include <span>
@@ -62,7 +63,9 @@ struct Parameters {
   std::string arithmetic = "auto";             ///< of K in half: "float", "half" (fp16), or "auto"
   int link_reals = 18;                         ///< 18, or 12: the third row is computed
   int lanes = 0;                               ///< upper limit on the lanes of the layout; 0: lanes of a register
-  int prefetch = -1;  ///< tiles ahead that links and blocks are requested; 0: none; -1: tried when K is made
+  int prefetch = -1;  ///< tiles ahead that a pass requests what it reads; 0: none; -1: tried when K is made
+  /// Pieces along y and z in which the passes go through a domain that outgrows the second-level cache; 0: tried too.
+  std::array<int, 2> pieces{0, 0};
 
   /// nsap = 4, two Jacobi steps, two halves along x, float: the solver of the Fugaku benchmark.
   static Parameters fugaku() { return {}; }
@@ -99,8 +102,10 @@ public:
   int columns() const noexcept;
   /// The exchange of the faces of K; nullptr where no axis is split. To ask how its messages travel.
   const comm::HaloExchange* exchange() const noexcept;
-  /// How many tiles ahead K requests links and blocks on this process; 0: not at all. Never changes a result.
+  /// How many tiles ahead K requests what it reads, and in how many pieces along y and z it goes through a domain that
+  /// outgrows the second-level cache, on this process. Neither ever changes a result.
   int prefetch() const noexcept;
+  std::array<int, 2> pieces() const noexcept;
   /// A zero spinor field, [colour][spin][re, im] like SpinorField.
   Field create() const;
 

@@ -24,6 +24,7 @@
 #include "halocline/core/half.hpp"
 #include "halocline/lattice/domain_layout.hpp"
 #include "halocline/qcd/field/gamma.hpp"
+#include "halocline/qcd/schwarz/detail/requests.hpp"
 
 namespace halocline::qcd::schwarz {
 
@@ -90,6 +91,14 @@ struct TileHop {
   const LaneTables<Real>& lanes;
   const lattice::DomainNeighbour* neighbours;  ///< of this tile
   std::int64_t tile;
+  const Requests<S>* requests = nullptr;  ///< for a later tile; null: none
+
+  /// Requests a part of what the later tile reads.
+  template <int part>
+  HALOCLINE_INLINE void request() const {
+    if (requests != nullptr)
+      requests->template part_of<part, 4 * link_numbers * V, block_numbers * V, spinor_numbers * V>();
+  }
 
   static HALOCLINE_INLINE C load(const S* at) { return {Memory::load(at), Memory::load(at + V)}; }
 
@@ -229,13 +238,21 @@ struct TileHop {
 
   template <int s, bool own, bool through_faces>
   HALOCLINE_INLINE void pass(C (&upper)[3], C (&lower_xy)[3], C (&lower_zt)[3]) const {
+    request<8 * s + 0>();
     add<0, s, own, through_faces>(upper, lower_xy);
+    request<8 * s + 1>();
     add<4, s, own, through_faces>(upper, lower_xy);
+    request<8 * s + 2>();
     add<1, s, own, through_faces>(upper, lower_xy);
+    request<8 * s + 3>();
     add<5, s, own, through_faces>(upper, lower_xy);
+    request<8 * s + 4>();
     add<2, s, own, through_faces>(upper, lower_zt);
+    request<8 * s + 5>();
     add<6, s, own, through_faces>(upper, lower_zt);
+    request<8 * s + 6>();
     add<3, s, own, through_faces>(upper, lower_zt);
+    request<8 * s + 7>();
     add<7, s, own, through_faces>(upper, lower_zt);
   }
 

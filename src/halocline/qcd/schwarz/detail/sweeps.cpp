@@ -96,7 +96,8 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
       }
     }
   }
-  prefetch_ = parameters_.prefetch >= 0 ? parameters_.prefetch : tried_prefetch();
+  whole_ = walk_order(false, {1, 1});
+  choose_walk();
 }
 
 template <class S>
@@ -265,17 +266,17 @@ void Sweeps<S>::run(Member me, Pass pass, const PassFields<S>& fields, const std
   passes_->run(pass, fields, tiles.data(), mine.begin, mine.end);
 }
 
-/// A pass over the tiles from `begin` to `end` that have a parity; all of them where the inverse is not even-odd.
+/// A pass over the tiles of a stage that have a parity; all of them where the inverse is not even-odd.
 template <class S>
-void Sweeps<S>::slice(Member me, Pass pass, const PassFields<S>& fields, int parity, std::int32_t begin,
-                      std::int32_t end) const {
-  const auto& list = tiles_[static_cast<std::size_t>(even_odd_ ? parity : 0)];
-  const auto place = [&](std::int32_t tile) {
-    return static_cast<std::int32_t>(std::ranges::lower_bound(list, tile) - list.begin());
-  };
-  const std::int32_t first = place(begin);
-  const Share mine = share(me.thread, me.threads, place(end) - first);
-  passes_->run(pass, fields, list.data(), first + mine.begin, first + mine.end);
+void Sweeps<S>::part_of(Member me, Pass pass, PassFields<S> fields, const WalkOrder& order,
+                        const WalkOrder::Stage& stage, int parity) const {
+  const auto i = static_cast<std::size_t>(even_odd_ ? parity : 0);
+  const auto& list = order.tiles(stage.pass, static_cast<int>(i));
+  const std::int32_t begin = stage.begin[i];
+  const Share mine = share(me.thread, me.threads, stage.end[i] - begin);
+  // What this thread does next of this pass.
+  fields.known = me.threads == 1 ? static_cast<std::int32_t>(list.size()) : 0;
+  passes_->run(pass, fields, list.data(), begin + mine.begin, begin + mine.end);
 }
 
 /// Updates r on some tiles of a domain. With an even-odd inverse, even tiles already have D_in z = r.
@@ -331,42 +332,36 @@ bool Sweeps<S>::outgrows_cache(int threads) const {
              threads * cache_bytes_;
 }
 
-/// update() and solve() of one domain, slice by slice in t. Step k works k slices behind the residual, on a slice whose
-/// upper neighbour the step before has just finished. The result of step k is overwritten by step k + 2 at the
-/// earliest, when step k + 1 has passed, so two fields are enough for any number of steps. The same holds for even-odd
-/// passes in place. A domain that fits the cache is one slice.
+/// update() and solve() of one domain.
 template <class S>
 void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const Field& right, Field* sum) {
-  const auto slices = outgrows_cache(me.threads) ? static_cast<std::int32_t>(layout_->outer()[3]) : 1;
-  const std::int32_t slice_tiles = layout_->tiles() / slices;
-  const int first = what.none ? 1 : 0, last = passes();
-  for (std::int32_t w = first; w < slices + last; ++w)
-    for (int k = first; k <= last; ++k) {
-      const std::int32_t at = w - k;
-      if (at >= 0 && at < slices) {
-        const std::int32_t begin = at * slice_tiles, end = begin + slice_tiles;
-        PassFields<S> fields = k == 0 ? with_faces(domain, what) : step_fields(domain, k, right, z_, sum);
-        // The first step to reach a slice brings its links and blocks into the second-level cache.
-        fields.prefetch = k == first ? prefetch_ : 0;
-        if (k > 0) {
-          slice(me, Pass::step, fields, k % 2, begin, end);
-        } else {
-          slice(me, even_odd_ && what.pass == Pass::residual ? Pass::faces : what.pass, fields, 0, begin, end);
-          if (even_odd_) slice(me, what.pass, fields, 1, begin, end);
-        }
-      }
-      barrier_.wait(me.threads);
+  const WalkOrder& order = outgrows_cache(me.threads) ? *sliced_ : *whole_;
+  for (const auto& stage : order.stages()) {
+    const int k = stage.pass;
+    if (k > 0) {
+      part_of(me, Pass::step, step_fields(domain, k, right, z_, sum), order, stage, k % 2);
+    } else {
+      if (what.none) continue;
+      const PassFields<S> fields = with_faces(domain, what);
+      part_of(me, even_odd_ && what.pass == Pass::residual ? Pass::faces : what.pass, fields, order, stage, 0);
+      if (even_odd_) part_of(me, what.pass, fields, order, stage, 1);
     }
+    barrier_.wait(me.threads);
+  }
 }
 
-/// Of the inverse of one domain, without messages (prefetch_trial.cpp).
+/// Of the passes over the first `domains` domains, without what comes through their faces (walk_trial.cpp).
 template <class S>
-double Sweeps<S>::seconds_of_walk(int prefetch) {
-  prefetch_ = prefetch;
-  Update nothing;
-  nothing.none = true;
+double Sweeps<S>::seconds_of_walk(std::int32_t domains) {
+  Update inside;
+  inside.other_colour = inside.same_colour = false;
+  inside.add = inside.out = &r_;
   const auto begun = std::chrono::steady_clock::now();
-  team([&](Member me) { walk(me, layout_->first_domain(0), nothing, r_, nullptr); });
+  team([&](Member me) {
+    const bool alone = domains_to_threads(me.threads);
+    const Share mine = alone ? share(me.thread, me.threads, domains) : Share{0, domains};
+    for (std::int32_t i = mine.begin; i < mine.end; ++i) walk(alone ? Member{0, 1} : me, i, inside, r_, nullptr);
+  });
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 

@@ -24,8 +24,8 @@
 ///
 /// If a process has several domains of a colour, each thread takes whole domains from the residual to the packed edges.
 /// A domain that fits the second-level cache then comes from memory once for all its passes. If a domain is larger than
-/// that cache, residual and Jacobi steps run through it as a wavefront, each a slice of t behind the one before, for
-/// the same purpose. All ways give the same bits.
+/// that cache, residual and Jacobi steps run through it as a wavefront, each a slice of t behind the one before, and
+/// piece by piece where slices are large (walk_order.hpp), for the same purpose. All ways give the same bits.
 
 #include <array>
 #include <complex>
@@ -43,6 +43,7 @@
 #include "halocline/lattice/domain_field.hpp"
 #include "halocline/qcd/schwarz/detail/coefficients.hpp"
 #include "halocline/qcd/schwarz/detail/tile_passes.hpp"
+#include "halocline/qcd/schwarz/detail/walk_order.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
 namespace halocline::qcd::schwarz {
@@ -82,8 +83,10 @@ public:
   /// v = A^-1 v
   void multiply_inverse(Field& v);
 
-  /// How many tiles ahead links and blocks are requested; 0: not at all.
+  /// How many tiles ahead a pass requests what it reads; 0: not at all.
   int prefetch() const noexcept { return prefetch_; }
+  /// Into how many pieces along y and z a domain is cut for its passes.
+  Pieces pieces() const noexcept { return sliced_->pieces(); }
 
 private:
   /// The work of one thread of a team.
@@ -109,7 +112,8 @@ private:
   std::vector<std::int32_t>& list_of(Tiles& tiles, std::int32_t tile) const;
   void run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>& tiles) const;
   void residual(Member me, const Update& what, std::int32_t domain, const Tiles& tiles) const;
-  void slice(Member me, Pass pass, const PassFields<S>& fields, int parity, std::int32_t begin, std::int32_t end) const;
+  void part_of(Member me, Pass pass, PassFields<S> fields, const WalkOrder& order, const WalkOrder::Stage& stage,
+               int parity) const;
   int passes() const noexcept { return even_odd_ ? 2 * parameters_.steps : parameters_.steps; }
   void update(Member me, int colour, const Update& what);
   void solve(Member me, int colour, const Field& right, Field& out, Field* sum);
@@ -119,8 +123,10 @@ private:
   void by_domain(Member me, int colour, const Update& what, const Field& right, Field* sum, bool send);
   bool domains_to_threads(int threads) const;
   bool outgrows_cache(int threads) const;
-  int tried_prefetch();
-  double seconds_of_walk(int prefetch);
+  std::shared_ptr<const WalkOrder> walk_order(bool slices, Pieces pieces) const;
+  Pieces fitting_pieces() const;
+  void choose_walk();
+  double seconds_of_walk(std::int32_t domains);
   void pack_domain(Member me, std::int32_t domain, const Field& z);
   void pack(Member me, int colour, const Field& z);
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
@@ -142,7 +148,8 @@ private:
   std::shared_ptr<const Coefficients<S>> coefficients_;
   std::unique_ptr<TilePasses<S>> passes_;
   const core::Machine* machine_ = &core::this_machine();
-  int prefetch_ = 0;  ///< tiles ahead
+  int prefetch_ = 0;                                 ///< tiles ahead
+  std::shared_ptr<const WalkOrder> whole_, sliced_;  ///< of domains that fit the second-level cache, and of others
   std::int64_t cache_bytes_ = core::second_level_cache_bytes();
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;

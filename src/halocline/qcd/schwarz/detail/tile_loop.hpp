@@ -6,6 +6,8 @@
 /// Apart from tile_passes_of.hpp, because it needs no layout but a table of neighbours and the tables of lanes:
 /// tools/count_cycles compiles this file alone for CPUs that it has a model of.
 
+#include <algorithm>
+
 #include "halocline/core/half.hpp"
 #include "halocline/core/hold.hpp"
 #include "halocline/qcd/schwarz/detail/staged_block.hpp"
@@ -48,16 +50,20 @@ struct TileLoop {
     view.row_factor = fields.row_factor;
     for (int d = 0; d < 8; ++d)
       view.face_slot[d] = std::int64_t{fields.columns} * half_numbers * lanes.face_lanes[d % 4];
+    const std::int32_t known = std::max(end, fields.known);
+    Requests<S> requests;
+    requests.machine = fields.machine;
     alignas(64) Sum sum[spinor_numbers * V];
     for (std::int32_t i = begin; i < end; ++i) {
       const std::int64_t tile = tiles != nullptr ? tiles[i] : i;
       const S* block = fields.blocks != nullptr ? fields.blocks + tile * (block_numbers * V) : nullptr;
-      if (fields.prefetch > 0 && i + fields.prefetch < end) {
-        const std::int64_t next = tiles != nullptr ? tiles[i + fields.prefetch] : i + fields.prefetch;
-        prefetch<4 * Hop::link_numbers * V>(fields.links + next * (4 * Hop::link_numbers * V), *fields.machine);
-        if (block != nullptr) prefetch<block_numbers * V>(fields.blocks + next * (block_numbers * V), *fields.machine);
-      }
+      const std::int32_t place = i + fields.prefetch;
+      const std::int64_t later = fields.prefetch == 0 || place >= known ? -1 : tiles != nullptr ? tiles[place] : place;
+      if constexpr (staged)
+        if (later >= 0) request_at_once(fields, later);
       for (int c = 0; c < fields.columns; ++c) {
+        if constexpr (!staged)
+          if (later >= 0) ask<pass>(requests, fields, later, tile_stride, c);
         view.spinor = fields.own + c * column;
         if constexpr (through_faces)
           for (int d = 0; d < 8; ++d)
@@ -67,29 +73,42 @@ struct TileLoop {
           for (int n = 0; n < spinor_numbers; ++n)
             L::store(sum + n * V, Memory::load(fields.own + tile * tile_stride + c * column + n * V));
         else
-          hop<own, through_faces>(sum, view, lanes, tile);
+          hop<own, through_faces>(sum, view, lanes, tile, !staged && later >= 0 ? &requests : nullptr);
         join<pass>(sum, block, fields, tile * tile_stride + c * column);
       }
     }
   }
 
-  /// Requests consecutive numbers. Inlined, because g++ leaves out calls of a function that does nothing else.
-  template <int count>
-  static HALOCLINE_INLINE void prefetch(const S* from, const core::Machine& machine) {
-    if (machine.line_bytes == 256) {
-#pragma GCC unroll 32
-      for (int n = 0; n < count; n += 256 / static_cast<int>(sizeof(S))) __builtin_prefetch(from + n, 0, 3);
-    } else if (machine.prefetch_level == 1) {
-      for (int n = 0; n < count; n += 64 / static_cast<int>(sizeof(S))) __builtin_prefetch(from + n, 0, 3);
-    } else {
-      for (int n = 0; n < count; n += 64 / static_cast<int>(sizeof(S))) __builtin_prefetch(from + n, 0, 2);
-    }
+  /// Links and block of the tile `later`, whose lines are few where they have 256 bytes.
+  static HALOCLINE_INLINE void request_at_once(const PassFields<S>& fields, std::int64_t later) {
+    Requests<S> requests;
+    requests.machine = fields.machine;
+    requests.links = fields.links + later * (4 * Hop::link_numbers * V);
+    requests.block = fields.blocks != nullptr ? fields.blocks + later * (block_numbers * V) : nullptr;
+    requests.template all<4 * Hop::link_numbers * V, block_numbers * V>();
+  }
+
+  /// What the tile `later` reads and writes of this column: links and block only with the first one, and of its
+  /// neighbours the one that is read here for the first time.
+  template <Pass pass>
+  void ask(Requests<S>& requests, const PassFields<S>& fields, std::int64_t later, std::int64_t tile_stride,
+           int column) const {
+    const bool first = column == 0;
+    requests.links = first ? fields.links + later * (4 * Hop::link_numbers * V) : nullptr;
+    requests.block = first && fields.blocks != nullptr ? fields.blocks + later * (block_numbers * V) : nullptr;
+    const auto at = [&](const S* field, std::int64_t tile) {
+      return field != nullptr ? field + tile * tile_stride + column * (spinor_numbers * V) : nullptr;
+    };
+    constexpr bool own = pass != Pass::first && pass != Pass::faces;
+    requests.vectors = {own ? at(fields.own, table[8 * later + 3].tile) : nullptr, at(fields.add, later),
+                        fields.out != fields.add ? at(fields.out, later) : nullptr, at(fields.sum, later),
+                        at(fields.original, later)};
   }
 
   template <bool own, bool through_faces>
   static __attribute__((noinline)) void hop(Sum* sum, const DomainView<S>& view, const LaneTables<Real>& lanes,
-                                            std::int64_t tile) {
-    const Hop one{view, lanes, view.table + 8 * tile, tile};
+                                            std::int64_t tile, const Requests<S>* requests) {
+    const Hop one{view, lanes, view.table + 8 * tile, tile, requests};
     if constexpr (staged)
       StagedHop<S, Real>{one}.template run<own, through_faces>(sum);
     else

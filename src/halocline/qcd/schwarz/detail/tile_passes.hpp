@@ -47,7 +47,8 @@ struct PassFields {
   const S* blocks = nullptr;  ///< null: B is `number`
   float number = 0;
   int columns = 1;
-  int prefetch = 0;                        ///< request links and blocks so many tiles ahead; for data beyond the caches
+  int prefetch = 0;                        ///< request what so many tiles further on is read; not with Pass::block
+  std::int32_t known = 0;                  ///< with prefetch: tiles before this place of the list may be requested too
   const core::Machine* machine = nullptr;  ///< with prefetch: lines of its caches, and the level to request into
   unsigned faces = 0;                      ///< bit d: face d contributes
   std::array<const S*, 8> face{};          ///< `[slot][column][12][lanes that look]`
