@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
+#include <map>
+#include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "halocline/lattice/domain_layout.hpp"
@@ -114,6 +118,78 @@ TEST_CASE("walk order: visits and window are those of the order") {
               doctest::Approx(static_cast<double>(sum) / static_cast<double>(layout.tiles())));
         CHECK(WalkOrder::window(layout, passes, pieces) == *std::ranges::max_element(at_front));
       }
+}
+
+namespace {
+
+/// How often a cache that forgets what was used longest ago reads links and clover blocks, and vectors, from outside:
+/// bytes of them over the bytes that there are. Residual and two Jacobi steps, in steady state; lines of a tile
+/// together.
+struct Readings {
+  double coefficients, vectors;
+};
+Readings readings(const DomainLayout& layout, Pieces pieces, std::int64_t cache_bytes) {
+  enum Array { links, block, r, z, work };
+  const std::int64_t pack = 4 * layout.lanes();
+  const auto bytes = [&](Array array) { return (array == links || array == block ? 72 : 24) * pack; };
+  std::list<std::pair<Array, std::int32_t>> kept;  // used last: first
+  std::map<std::pair<Array, std::int32_t>, decltype(kept)::iterator> place;
+  std::int64_t size = 0, coefficients = 0, vectors = 0;
+  const auto touch = [&](Array array, std::int32_t tile) {
+    const std::pair key{array, tile};
+    if (const auto found = place.find(key); found != place.end()) {
+      kept.splice(kept.begin(), kept, found->second);
+      return;
+    }
+    (array == links || array == block ? coefficients : vectors) += bytes(array);
+    kept.push_front(key);
+    place[key] = kept.begin();
+    for (size += bytes(array); size > cache_bytes; kept.pop_back()) {
+      size -= bytes(kept.back().first);
+      place.erase(kept.back());
+    }
+  };
+  const WalkOrder order(layout, 3, true, pieces, false);
+  for (int repeated = 0; repeated < 2; ++repeated) {
+    coefficients = vectors = 0;
+    for (const auto& stage : order.stages())
+      for (std::int32_t i = stage.begin[0]; i < stage.end[0]; ++i) {
+        const std::int32_t tile = order.tiles(stage.pass, 0)[static_cast<std::size_t>(i)];
+        const Array own = std::array{z, r, work}[static_cast<std::size_t>(stage.pass)];
+        touch(links, tile);
+        for (int d = 0; d < 8; ++d) {
+          const auto& there = layout.of(tile)[d];
+          if (there.slot >= 0) continue;
+          touch(own, there.tile);
+          if (d >= 4) touch(links, there.tile);
+        }
+        touch(own, tile);
+        touch(block, tile);
+        touch(r, tile);
+        touch(std::array{r, work, z}[static_cast<std::size_t>(stage.pass)], tile);
+      }
+  }
+  const double tiles = layout.tiles();
+  return {static_cast<double>(coefficients) / (144.0 * static_cast<double>(pack) * tiles),
+          static_cast<double>(vectors) / (24.0 * static_cast<double>(pack) * tiles)};
+}
+
+}  // namespace
+
+TEST_CASE("walk order: a cache whose size chose the pieces reads coefficients about half as often") {
+  for (const lattice::Coordinates<4> extents : {lattice::Coordinates<4>{32, 6, 8, 6}, {32, 6, 8, 12}, {32, 12, 8, 12}})
+    for (std::int64_t mebibytes : {1, 2}) {
+      const auto layout = DomainLayout::best(test::one_process(extents), {2, 1, 1, 1}, 16);
+      const std::int64_t cache = mebibytes << 20;
+      const Pieces pieces = WalkOrder::fitting(*layout, 3, WalkOrder::tiles_in(cache, (144 + 72) * 64));
+      const Readings cut = readings(*layout, pieces, cache), whole = readings(*layout, {1, 1}, cache);
+      MESSAGE(extents[1] << "x" << extents[2] << "x" << extents[3] << ", " << mebibytes << " MiB: " << pieces[0]
+                         << " x " << pieces[1] << " pieces, coefficients " << cut.coefficients << " instead of "
+                         << whole.coefficients << " times, vectors " << cut.vectors << " instead of " << whole.vectors);
+      CHECK(cut.coefficients < (mebibytes == 1 ? 2.1 : 1.6));
+      CHECK(whole.coefficients > 2.3);
+      CHECK(cut.vectors < 0.7 * whole.vectors);
+    }
 }
 
 TEST_CASE("walk order: the pieces that fit have the fewest visits") {

@@ -180,11 +180,18 @@ void Reduction::State::begin_number(std::size_t values) {
 
 /// A blocking sum by MPI, whole or in pieces.
 void Reduction::State::sum_by_library(std::span<double> values) {
-  begin_number(values.size());
-  const std::size_t piece = way_of(values.size()) == SumWay::mpi_split ? options.piece : values.size();
+  const bool ready = stage == Stage::idle && target.empty() && !values.empty() && values.size() <= options.longest;
+  if (ready) [[likely]] {
+    ++number;
+    count = values.size();
+  } else {
+    begin_number(values.size());
+  }
   try {
-    for (std::size_t at = 0; at < values.size(); at += piece)
-      library->sum(values.subspan(at, std::min(piece, values.size() - at)));
+    if (way_of(count) == SumWay::mpi) [[likely]]
+      return library->sum(values);
+    for (std::size_t at = 0; at < count; at += options.piece)
+      library->sum(values.subspan(at, std::min(options.piece, count - at)));
   } catch (...) {
     fail(-1);
     throw;

@@ -51,6 +51,12 @@ public:
   }
   const Pieces& pieces() const noexcept { return pieces_; }
 
+  /// The largest window that a cache keeps. Besides its tiles it needs their neighbours in t, which makes the slices of
+  /// a piece five instead of three where there are two steps.
+  /// @param tile_bytes  of links, block, and three vectors of a tile
+  static std::int64_t tiles_in(std::int64_t cache_bytes, std::int64_t tile_bytes) noexcept {
+    return 11 * cache_bytes / (20 * tile_bytes);
+  }
   /// Tiles that the passes visit between two uses of a tile, at most.
   static std::int64_t window(const lattice::DomainLayout& layout, int passes, Pieces pieces) noexcept;
   /// In how many pieces a tile is visited, on average.

@@ -30,8 +30,6 @@ constexpr int most_rounds = 7;
 constexpr int most_outer_caches = 4;
 /// What a candidate must take, of the time of the table's, to be preferred.
 constexpr double clearly_faster = 0.97;
-/// Of the second-level cache, for what the passes visit between two uses of a tile.
-constexpr double usable_share = 0.8;
 constexpr std::array distances{0, 1, 2, 4};
 }  // namespace
 
@@ -40,15 +38,13 @@ std::shared_ptr<const WalkOrder> Sweeps<S>::walk_order(bool slices, Pieces piece
   return std::make_shared<const WalkOrder>(*layout_, passes() + 1, slices, pieces, even_odd_);
 }
 
-/// By the size of the second-level cache. Of a tile a pass uses links, block, and three vectors.
+/// By the size of the second-level cache.
 template <class S>
 Pieces Sweeps<S>::fitting_pieces() const {
   const std::int64_t tile_bytes = (4 * coefficients_->link_reals + 72 + 3 * 24 * columns_) * layout_->lanes() *
                                   static_cast<std::int64_t>(sizeof(S));
   const int team = domains_to_threads(omp_get_max_threads()) ? 1 : omp_get_max_threads();
-  const double usable = usable_share * static_cast<double>(team) * static_cast<double>(cache_bytes_);
-  return WalkOrder::fitting(*layout_, passes() + 1,
-                            static_cast<std::int64_t>(usable / static_cast<double>(tile_bytes)));
+  return WalkOrder::fitting(*layout_, passes() + 1, WalkOrder::tiles_in(team * cache_bytes_, tile_bytes));
 }
 
 /// Chooses prefetch_ and sliced_. Uses r_ and z_, which are zero and stay so. Collective: no.
