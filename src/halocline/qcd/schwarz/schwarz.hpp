@@ -85,7 +85,8 @@ public:
   /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut into these domains, on every rank
   /// @throws Error            where the clover term cannot be inverted
   /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 3 work fields; 4 with minres. With storage
-  /// in half, the same once more in 16 bits, and two 16-bit fields for input and output.
+  /// in half, the same once more in 16 bits, and two 16-bit fields for input and output. Where links and clover inverse
+  /// outgrow the second-level cache, up to 0.2 s to try out `prefetch` and `pieces`, twice with half.
   Schwarz(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns = 1,
           const std::string& transport = "");
   /// Uses the links and blocks of `matrix`, which other preconditioners may share (matrix.hpp). Owns its work fields

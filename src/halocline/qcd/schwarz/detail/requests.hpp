@@ -10,8 +10,8 @@
 
 #include <array>
 
+#include "halocline/core/device.hpp"
 #include "halocline/core/machine.hpp"
-#include "halocline/core/pack.hpp"
 
 namespace halocline::qcd::schwarz {
 

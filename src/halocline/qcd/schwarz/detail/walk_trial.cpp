@@ -8,8 +8,7 @@
 // short; whether that is faster depends on the caches outside. The table of machines (core/machine.hpp) and the size of
 // the second-level cache say where a process begins. It then times the passes over its domains a few times in each way,
 // and takes another one that is clearly faster. One domain alone would stay in the outer cache, where a solve does not
-// find it. Only orders and requests change, never a number: processes may
-// choose differently.
+// find it. Only orders and requests change, never a number: processes may choose differently.
 
 #include <fmt/format.h>
 #include <omp.h>
