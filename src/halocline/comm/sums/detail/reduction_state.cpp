@@ -165,28 +165,19 @@ void Reduction::State::open_messages() {
 
 // ---- a sum in steps ---------------------------------------------------------------------------------------------
 
-/// Checks that a sum of so many values may begin, and gives it its number.
-void Reduction::State::begin_number(std::size_t values) {
+/// Says why a sum of so many values cannot begin.
+void Reduction::State::refuse_number(std::size_t values) const {
   refuse_after_failure();
   if (values == 0 || values > options.longest) {
     throw core::InvalidArgument("reduction of " + std::to_string(values) + " doubles, expected 1 to " +
                                 std::to_string(options.longest) + "; Communicator::sum takes more");
   }
-  if (stage != Stage::idle || !target.empty())
-    throw core::InvalidArgument("reduction begun while another is under way; call wait() first");
-  ++number;
-  count = values;
+  throw core::InvalidArgument("reduction begun while another is under way; call wait() first");
 }
 
 /// A blocking sum by MPI, whole or in pieces.
 void Reduction::State::sum_by_library(std::span<double> values) {
-  const bool ready = stage == Stage::idle && target.empty() && !values.empty() && values.size() <= options.longest;
-  if (ready) [[likely]] {
-    ++number;
-    count = values.size();
-  } else {
-    begin_number(values.size());
-  }
+  begin_number(values.size());
   try {
     if (way_of(count) == SumWay::mpi) [[likely]]
       return library->sum(values);

@@ -38,7 +38,14 @@ struct Reduction::State {
   std::size_t quick_sums() const noexcept;
   void sum_by_library(std::span<double> values);
   void await(int local, std::size_t values);
-  void begin_number(std::size_t values);
+  /// Gives a sum of so many values its number. In line, because a short sum takes as long as a few calls.
+  void begin_number(std::size_t values) {
+    if (stage != Stage::idle || !target.empty() || values == 0 || values > options.longest) [[unlikely]]
+      refuse_number(values);
+    ++number;
+    count = values;
+  }
+  [[noreturn]] void refuse_number(std::size_t values) const;
   void begin(std::span<const double> values);
   bool advance();
   bool messages_here();
