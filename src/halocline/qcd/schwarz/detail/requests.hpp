@@ -4,9 +4,9 @@
 /// What a later tile will read, requested in parts between the directions of the hop of this tile.
 ///
 /// A tile of 16 sites reads 144 cache lines of links and clover block, and 24 to 96 of vectors. A core waits for a
-/// few tens of lines at a time. If all are requested at once, the loads of the hop queue behind them; between its directions the
-/// requests find room. On a Zen 4 the in-domain operator on data in memory went from 25 to 50 % of the multiply-add
-/// peak by this (docs/benchmarks/schwarz.md).
+/// few tens of lines at a time. If all are requested at once, the loads of the hop queue behind them; between its
+/// directions the requests find room. On a Zen 4 the in-domain operator on data in memory went from 25 to 50 % of the
+/// multiply-add peak by this (docs/benchmarks/schwarz.md).
 
 #include <array>
 
