@@ -375,6 +375,14 @@ __attribute__((always_inline)) inline Pack<T, N> horizontal_sums(const std::arra
 
 template <class To, class T, int N>
 __attribute__((always_inline)) inline Pack<To, N> convert(const Pack<T, N>& a) {
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+  // One instruction. GCC 12 would convert the two halves and join them.
+  using Vector = typename Pack<To, N>::Vector;
+  if constexpr (N == 8 && std::is_same_v<To, double> && std::is_same_v<T, float>)
+    return Pack<To, N>((Vector)_mm512_maskz_cvtps_pd(0xff, (__m256)a.v));
+  if constexpr (N == 8 && std::is_same_v<To, float> && std::is_same_v<T, double>)
+    return Pack<To, N>((Vector)_mm512_maskz_cvtpd_ps(0xff, (__m512d)a.v));
+#endif
   return Pack<To, N>(__builtin_convertvector(a.v, typename Pack<To, N>::Vector));
 }
 

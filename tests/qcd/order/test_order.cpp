@@ -4,6 +4,7 @@
 // not depend on where a number lies.
 
 #include <doctest/doctest.h>
+#include <omp.h>
 
 #include <cmath>
 #include <cstring>
@@ -170,6 +171,23 @@ TEST_CASE("order: kernels read and write links as the plain loops do, and round 
   });
 }
 
+TEST_CASE("order: openQCD's links in several bundles of rows, which threads divide anywhere") {
+  const int before = omp_get_max_threads();
+  for (const int threads : {1, 2, 5}) {
+    omp_set_num_threads(threads);
+    CAPTURE(threads);
+    for (const Coordinates<4>& box : {Coordinates<4>{8, 8, 6, 4}, Coordinates<4>{14, 4, 8, 2},
+                                      Coordinates<4>{16, 12, 2, 6}, Coordinates<4>{20, 6, 4, 4}}) {
+      CAPTURE(box[0]);
+      GaugeOrder order = gauge_order("openqcd");
+      compare_links<double>(order, test::one_process(box), 0);
+      order.boundary = {-1, 1, -1, -1};
+      compare_links<float>(order, test::one_process(box), 0);
+    }
+  }
+  omp_set_num_threads(before);
+}
+
 TEST_CASE("order: compositions that no code has, in small and odd boxes") {
   for (const Coordinates<4>& box :
        {Coordinates<4>{4, 3, 2, 5}, Coordinates<4>{12, 3, 2, 2}, Coordinates<4>{16, 1, 2, 3}})
@@ -284,6 +302,26 @@ TEST_CASE("order: spinors of few lanes, other numbers of lanes, and vectors that
           compare_spinors<float, float>({{sites, side_by_side}, Inside::colour_spin, &spin_bases::openqcd}, layout,
                                         subset);
         }
+  }
+}
+
+TEST_CASE("order: spinors whose lanes continue each other's runs in a line of the array, or do not") {
+  // Eight tiles along x, four of each parity: two lanes fill a line of doubles, and four a line of floats.
+  for (const Coordinates<4>& box :
+       {Coordinates<4>{64, 2, 2, 2}, Coordinates<4>{128, 2, 2, 2}, Coordinates<4>{32, 4, 2, 2}}) {
+    const auto geometry = test::one_process(box);
+    const auto whole = lattice::TileLayout::best(geometry, 16);
+    for (const auto& layout : {whole, lattice::TileLayout::best(geometry, 8), lattice::TileLayout::split(whole, 8)})
+      for (const int side_by_side : {8, 16}) {
+        CAPTURE(box[0]);
+        CAPTURE(layout->lanes());
+        CAPTURE(side_by_side);
+        const SpinorOrder order{{Sites::even_odd, side_by_side}, Inside::spin_colour, &spin_bases::dirac_pauli};
+        compare_spinors<float, float>(order, layout, lattice::Subset::full);
+        compare_spinors<double, double>(order, layout, lattice::Subset::full);
+        compare_spinors<double, float>(order, layout, lattice::Subset::full);
+        compare_spinors<float, double>(order, layout, lattice::Subset::even);
+      }
   }
 }
 

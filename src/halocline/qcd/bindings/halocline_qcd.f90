@@ -295,16 +295,7 @@ contains
     complex(real32), intent(in), contiguous, target :: columns(..)  !< one after another, 3 spin + colour
     type(halocline_format), intent(in), optional :: format
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    type(c_format) :: arranged
-    character(kind=c_char), target :: letters(name_length + 1, 3)
-    type(c_ptr) :: places(12)
-    integer(c_size_t) :: count, expected
-    integer(c_int) :: number
-    call fill_format(arranged, format, 32, letters)
-    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
-    if (.not. c_associated(self%handle)) return
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 8, int(number), places, count)
-    call finish(c_propagator_set(self%handle, arranged, places, count), ierr, errmsg)
+    call move_columns(self%handle, c_loc(columns), size(columns, kind=c_size_t), 32, .true., format, ierr, errmsg)
   end subroutine
 
   subroutine propagator_get_32(self, columns, format, ierr, errmsg)
@@ -312,16 +303,7 @@ contains
     complex(real32), intent(inout), contiguous, target :: columns(..)  !< one after another, 3 spin + colour
     type(halocline_format), intent(in), optional :: format
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    type(c_format) :: arranged
-    character(kind=c_char), target :: letters(name_length + 1, 3)
-    type(c_ptr) :: places(12)
-    integer(c_size_t) :: count, expected
-    integer(c_int) :: number
-    call fill_format(arranged, format, 32, letters)
-    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
-    if (.not. c_associated(self%handle)) return
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 8, int(number), places, count)
-    call finish(c_propagator_get(self%handle, arranged, places, count), ierr, errmsg)
+    call move_columns(self%handle, c_loc(columns), size(columns, kind=c_size_t), 32, .false., format, ierr, errmsg)
   end subroutine
 
   subroutine propagator_set_64(self, columns, format, ierr, errmsg)
@@ -329,16 +311,7 @@ contains
     complex(real64), intent(in), contiguous, target :: columns(..)  !< one after another, 3 spin + colour
     type(halocline_format), intent(in), optional :: format
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    type(c_format) :: arranged
-    character(kind=c_char), target :: letters(name_length + 1, 3)
-    type(c_ptr) :: places(12)
-    integer(c_size_t) :: count, expected
-    integer(c_int) :: number
-    call fill_format(arranged, format, 64, letters)
-    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
-    if (.not. c_associated(self%handle)) return
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 16, int(number), places, count)
-    call finish(c_propagator_set(self%handle, arranged, places, count), ierr, errmsg)
+    call move_columns(self%handle, c_loc(columns), size(columns, kind=c_size_t), 64, .true., format, ierr, errmsg)
   end subroutine
 
   subroutine propagator_get_64(self, columns, format, ierr, errmsg)
@@ -346,16 +319,32 @@ contains
     complex(real64), intent(inout), contiguous, target :: columns(..)  !< one after another, 3 spin + colour
     type(halocline_format), intent(in), optional :: format
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
+    call move_columns(self%handle, c_loc(columns), size(columns, kind=c_size_t), 64, .false., format, ierr, errmsg)
+  end subroutine
+
+  !> The columns of a propagator from an array of the program, or into it.
+  subroutine move_columns(propagator, columns, numbers, bits, from_array, format, ierr, errmsg)
+    type(c_ptr), intent(in) :: propagator
+    type(c_ptr), intent(in) :: columns               !< one after another, 3 spin + colour
+    integer(c_size_t), intent(in) :: numbers         !< complex ones in the array
+    integer, intent(in) :: bits                      !< of a part of a number
+    logical, intent(in) :: from_array
+    type(halocline_format), intent(in), optional :: format
+    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     type(c_format) :: arranged
     character(kind=c_char), target :: letters(name_length + 1, 3)
     type(c_ptr) :: places(12)
     integer(c_size_t) :: count, expected
     integer(c_int) :: number
-    call fill_format(arranged, format, 64, letters)
-    call finish(c_propagator_count(self%handle, number, expected), ierr, errmsg)
-    if (.not. c_associated(self%handle)) return
-    call divide(c_loc(columns), size(columns, kind=c_size_t), 16, int(number), places, count)
-    call finish(c_propagator_get(self%handle, arranged, places, count), ierr, errmsg)
+    call fill_format(arranged, format, bits, letters)
+    call finish(c_propagator_count(propagator, number, expected), ierr, errmsg)
+    if (.not. c_associated(propagator)) return
+    call divide(columns, numbers, bits / 4, int(number), places, count)
+    if (from_array) then
+      call finish(c_propagator_set(propagator, arranged, places, count), ierr, errmsg)
+    else
+      call finish(c_propagator_get(propagator, arranged, places, count), ierr, errmsg)
+    end if
   end subroutine
 
   !> C(t), `values(1)` at the time of the source.

@@ -33,11 +33,11 @@ void check_spinor(const lattice::Geometry4& geometry, std::span<const std::compl
 }
 
 Propagator::Propagator(GeometryPointer geometry, const Coordinates4& source)
-    : geometry_(std::move(geometry)), source_(source) {
+    : geometry_(std::move(geometry)),
+      source_(source),
+      size_(static_cast<std::size_t>(spinor_components * geometry_->local_volume())) {
   check_position(*geometry_, source_);
-  columns_.reserve(spinor_components);
-  for (int column = 0; column < spinor_components; ++column)
-    columns_.emplace_back(spinor_components * geometry_->local_volume());
+  columns_ = core::AlignedArray<std::complex<double>>(spinor_components * static_cast<std::int64_t>(size_ + gap));
 }
 
 }  // namespace halocline::qcd::measure

@@ -50,22 +50,32 @@ public:
 
   /// The solution for the source of this spin (0..3) and colour (0..2).
   std::span<std::complex<double>> column(int spin, int colour) noexcept {
-    return columns_[static_cast<std::size_t>(3 * spin + colour)].span();
+    return columns_.span().subspan(begin_of(spin, colour), size_);
   }
   std::span<const std::complex<double>> column(int spin, int colour) const noexcept {
-    return columns_[static_cast<std::size_t>(3 * spin + colour)].span();
+    return columns_.span().subspan(begin_of(spin, colour), size_);
   }
 
   /// One element at a local site (canonical index, x fastest).
   std::complex<double> operator()(std::int64_t site, int sink_spin, int sink_colour, int source_spin,
                                   int source_colour) const noexcept {
-    return columns_[static_cast<std::size_t>(3 * source_spin + source_colour)][12 * site + 3 * sink_spin + sink_colour];
+    return columns_.data()[begin_of(source_spin, source_colour) +
+                           static_cast<std::size_t>(12 * site + 3 * sink_spin + sink_colour)];
   }
 
 private:
+  /// Numbers between two columns. At distances of a power of two the columns of a site would share few places of a
+  /// cache, and push out each other: 171 lines shift them apart in caches of 64 and of 2048 sets.
+  static constexpr std::size_t gap = 171 * 64 / sizeof(std::complex<double>);
+
+  std::size_t begin_of(int spin, int colour) const noexcept {
+    return static_cast<std::size_t>(3 * spin + colour) * (size_ + gap);
+  }
+
   GeometryPointer geometry_;
   Coordinates4 source_;
-  std::vector<core::AlignedArray<std::complex<double>>> columns_;
+  std::size_t size_;  ///< of a column
+  core::AlignedArray<std::complex<double>> columns_;
 };
 
 }  // namespace halocline::qcd::measure

@@ -4,6 +4,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/order/convert.hpp"
 #include "halocline/qcd/order/detail/canonical_rows.hpp"
+#include "halocline/qcd/order/detail/propagator_rows.hpp"
 #include "halocline/qcd/order/detail/spinor_tiles.hpp"
 #include "halocline/qcd/order/reference.hpp"
 

@@ -213,17 +213,17 @@ void load(measure::Propagator& s, const Real* propagator, const PropagatorOrder&
   for_each_local_site(geometry, [&](const Coordinates<4>& x, std::int64_t site) {
     for_each_element([&](int sink, int colour, int source, int source_colour) {  // S = V^dagger S_B V
       std::complex<double> sum = 0;
-      for (int i = 0; i < 4; ++i) {
-        std::complex<double> of_source = 0;
-        for (int k = 0; k < 4; ++k) {
+      for (int k = 0; k < 4; ++k) {
+        std::complex<double> of_sink = 0;
+        for (int i = 0; i < 4; ++i) {
           if (entry(*order.basis, i, sink) * entry(*order.basis, k, source) == 0) continue;
           const auto number = [&](int part) {
             return static_cast<double>(
                 propagator[propagator_offset(order, geometry, x, i, colour, k, source_colour, part, sizeof(Real))]);
           };
-          of_source += entry(*order.basis, k, source) * std::complex<double>{number(0), number(1)};
+          of_sink += entry(*order.basis, i, sink) * std::complex<double>{number(0), number(1)};
         }
-        sum += entry(*order.basis, i, sink) * of_source;
+        sum += entry(*order.basis, k, source) * of_sink;
       }
       s.column(source, source_colour)[static_cast<std::size_t>(12 * site + 3 * sink + colour)] =
           sum / static_cast<double>(order.basis->norm);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Canonical spinors and propagators in and out of an order, row by row of x, or block by block of openQCD.
+/// Canonical spinors in and out of an order, row by row of x, or block by block of openQCD.
 ///
 /// The sites of a row are one or two runs in the array, and so are those of a time slice of openQCD's blocks. Only the
 /// place of a run is computed. The numbers of a site are moved and rotated in an inner loop, in a buffer that stays in
-/// the cache, and finished runs go to memory in whole lines. Where sites lie side by side, eight of them are rotated
-/// and transposed at once (transpose.hpp). Arithmetic is in double. Both sides of a rotation are sums of numbers with
-/// their signs, times one factor at the end, exactly as in reference.hpp, so that both agree in every bit.
+/// the cache (spinor_mover.hpp), and finished runs go to memory in whole lines. Arithmetic is in double.
 
 #include <complex>
 
-#include "halocline/qcd/measure/propagator.hpp"
 #include "halocline/qcd/order/order.hpp"
 
 namespace halocline::qcd::order::detail {
@@ -24,10 +21,6 @@ void load_rows(std::complex<double>* canonical, const Real* spinor, const Spinor
 template <class Real>
 void store_rows(Real* spinor, const std::complex<double>* canonical, const SpinorOrder& order,
                 const lattice::Geometry4& geometry, int spins);
-template <class Real>
-void load_rows(measure::Propagator& s, const Real* propagator, const PropagatorOrder& order);
-template <class Real>
-void store_rows(Real* propagator, const measure::Propagator& s, const PropagatorOrder& order);
 /// @}
 
 }  // namespace halocline::qcd::order::detail

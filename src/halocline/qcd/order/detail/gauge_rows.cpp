@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/qcd/order/detail/link_numbers.hpp"
+#include "halocline/qcd/order/detail/odd_site_links.hpp"
 #include "halocline/qcd/order/detail/site_index.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
-#include "halocline/qcd/order/offset.hpp"
 
 namespace halocline::qcd::order::detail {
 namespace {
@@ -17,26 +18,12 @@ namespace {
 using lattice::Coordinates;
 using lattice::Geometry4;
 
-/// Where the blocks of eight of `count` numbers begin: the last one overlaps the one before.
-template <int count>
-constexpr auto block_begins = [] {
-  std::array<int, (count + side - 1) / side> begins{};
-  for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = std::min(static_cast<int>(i) * side, count - side);
-  return begins;
-}();
-
-bool is_trivial(const GaugeOrder& order) {
-  const auto one = [](double factor) { return factor == 1; };
-  return std::ranges::all_of(order.scale, one) && std::ranges::all_of(order.boundary, one) && !order.staggered_phases;
-}
-
 /// What a thread needs for a row.
 struct Scratch {
-  std::vector<std::int64_t> index, above;  ///< of each x
-  std::vector<std::int64_t> place, next;   ///< [mu][x], of this row and of the one after it
-  std::int64_t row_ahead = -1;             ///< to which `next` belongs
-  std::vector<double> factor;              ///< [mu][x]
-  core::AlignedArray<double> buffer;       ///< 72 numbers of each site, of Real
+  std::vector<std::int64_t> index;    ///< of each x
+  std::vector<std::int64_t> place;    ///< [mu][x]
+  std::vector<double> factor;         ///< [mu][x]
+  core::AlignedArray<double> buffer;  ///< 72 numbers of each site, of Real
 };
 
 /// The row that is at work, and how its sites lie in the array.
@@ -48,13 +35,8 @@ public:
         geometry_(geometry),
         sites_(order.sites, geometry),
         lanes_(lanes(order.sites, sizeof(Real))),
-        trivial_(is_trivial(order)) {
-    for (int number = 0; number < gauge_reals; ++number) {
-      const int mu = number / link_reals, element = number % link_reals / 2;
-      const int at = order.transposed ? 3 * (element % 3) + element / 3 : element;
-      component_[static_cast<std::size_t>(number)] = link_reals * mu + 2 * at + number % 2;
-    }
-  }
+        trivial_(has_no_factors(order)),
+        component_(link_components(order.transposed)) {}
 
   /// Calls work(local coordinates of x = 0, scratch) for every row, and lets threads share the rows.
   template <class Work>
@@ -65,9 +47,7 @@ public:
     for (Scratch& scratch : of_threads) {  // before the threads start: none of them can run out of memory
       const auto length = static_cast<std::size_t>(local[0]);
       scratch.index.resize(length);
-      scratch.above.resize(length);
       scratch.place.resize(4 * length);
-      scratch.next.resize(4 * length);
       scratch.factor.resize(4 * length, 1.0);
       scratch.buffer = core::AlignedArray<double>(local[0] * gauge_reals);
     }
@@ -84,34 +64,19 @@ public:
     }
   }
 
-  /// Fills in the places of a row, and of the row after it.
-  void look_ahead(Scratch& scratch, const Coordinates<4>& row) const {
-    const auto& local = geometry_.local();
-    const std::int64_t number = lattice::linear_index<4>(row, {1, local[1], local[2], local[3]});
-    if (scratch.row_ahead == number)
-      std::swap(scratch.place, scratch.next);
-    else
-      fill_places(scratch.place, scratch, row);
-    scratch.row_ahead = number + 1 < local[1] * local[2] * local[3] ? number + 1 : 0;
-    const Coordinates<4> next = coordinates(scratch.row_ahead);
-    sites_.fill_row(scratch.index.data(), next[1], next[2], next[3]);
-    fill_places(scratch.next, scratch, next);
-  }
-
   std::int64_t length() const noexcept { return geometry_.local()[0]; }
   int lanes_of() const noexcept { return lanes_; }
   bool trivial() const noexcept { return trivial_; }
   int component(int number) const noexcept { return component_[static_cast<std::size_t>(number)]; }
   const SiteIndex& sites() const noexcept { return sites_; }
 
-  /// Where the links of a row begin, from the origins of their directions. Links that another process holds: 0.
-  void fill_places(std::vector<std::int64_t>& places, Scratch& scratch, const Coordinates<4>& row) const {
-    if (order_.directions == Directions::around_odd_sites) return fill_places_around(places, scratch, row);
+  /// Where the links of a row begin, from the origins of their directions.
+  void fill_places(Scratch& scratch) const {
     const std::int64_t half = sites_.half();
     for (int mu = 0; mu < 4; ++mu)
       for (std::int64_t x = 0; x < length(); ++x) {
         const std::int64_t site = scratch.index[static_cast<std::size_t>(x)];
-        std::int64_t& place = places[static_cast<std::size_t>(mu * length() + x)];
+        std::int64_t& place = scratch.place[static_cast<std::size_t>(mu * length() + x)];
         switch (order_.directions) {
         case Directions::inside:
           place = numbers_place(site, gauge_reals, link_reals * mu);
@@ -123,7 +88,7 @@ public:
           place = numbers_place(site + (site < half ? mu : 3 + mu) * half, link_reals, 0);
           break;
         case Directions::around_odd_sites:
-          break;  // above
+          break;  // odd_site_links.hpp
         }
       }
   }
@@ -131,16 +96,8 @@ public:
   /// The factors of the links of a row. @param divide  their inverses
   void fill_factors(Scratch& scratch, const Coordinates<4>& row, bool divide) const {
     if (trivial_) return;
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto at = [&](std::int64_t x) {
-        const double factor = link_factor(order_, geometry_, {x, row[1], row[2], row[3]}, mu);
-        return divide ? 1 / factor : factor;
-      };
-      const std::array<double, 2> two{at(0), at(1)};  // signs alternate along x
-      double* factors = scratch.factor.data() + mu * length();
-      for (std::int64_t x = 0; x < length(); ++x) factors[x] = two[static_cast<std::size_t>(x & 1)];
-      factors[length() - 1] = at(length() - 1);
-    }
+    for (int mu = 0; mu < 4; ++mu)
+      fill_link_factors(scratch.factor.data() + mu * length(), order_, geometry_, row, mu, divide);
   }
 
 private:
@@ -153,60 +110,33 @@ private:
     return lanes_ == 1 ? site * numbers + first : (site / lanes_ * numbers + first) * lanes_ + site % lanes_;
   }
 
-  /// Even sites look at the odd site one step above, which has their link.
-  void fill_places_around(std::vector<std::int64_t>& places, Scratch& scratch, const Coordinates<4>& row) const {
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto axis = static_cast<std::size_t>(mu);
-      const std::int64_t slot = 2 * ((mu + 1) % 4), half = sites_.half();
-      Coordinates<4> above = row;
-      bool elsewhere = false;
-      if (mu > 0 && ++above[axis] == geometry_.local()[axis]) {
-        elsewhere = geometry_.is_split(mu);
-        above[axis] = 0;
-      }
-      if (mu > 0) sites_.fill_row(scratch.above.data(), above[1], above[2], above[3]);
-      const std::int64_t* own = scratch.index.data();
-      const std::int64_t first_even = own[0] < half ? 0 : 1;
-      std::int64_t* place = places.data() + mu * length();
-      for (std::int64_t x = 1 - first_even; x < length(); x += 2) place[x] = ((own[x] - half) * 8 + slot) * link_reals;
-      for (std::int64_t x = first_even; x < length(); x += 2) {
-        const std::int64_t odd =
-            mu > 0 ? scratch.above[static_cast<std::size_t>(x)] : own[x + 1 < length() ? x + 1 : 0];
-        place[x] = elsewhere ? 0 : ((odd - half) * 8 + slot + 1) * link_reals;
-      }
-      if (mu == 0 && geometry_.is_split(0) && first_even == 1 - (length() & 1)) place[length() - 1] = 0;
-    }
-  }
-
   const GaugeOrder& order_;
   const Geometry4& geometry_;
   SiteIndex sites_;
   int lanes_;
   bool trivial_;
-  std::array<int, gauge_reals> component_{};
+  LinkComponents component_;
 };
-
-bool begins_line(const void* address) { return (reinterpret_cast<std::uintptr_t>(address) & 63U) == 0; }
 
 /// Eight consecutive x of a row, the last eight where fewer are left.
 std::int64_t begin_of(std::int64_t octet, std::int64_t length) { return std::min(octet * side, length - side); }
 
 /// `count` numbers of every site of a row, which lie side by side in the array. @param ahead  distance to the
-/// next row, which is asked for; 0 where scratch.next has its places
+/// next row, which is asked for
 template <int count, class Real>
 void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<Real>& rows, const Scratch& scratch,
                 int first, std::int64_t ahead) {
   const std::int64_t* places = scratch.place.data() + first / link_reals * rows.length();
   for (std::int64_t octet = 0; octet * side < rows.length(); ++octet) {
     const std::int64_t x = begin_of(octet, rows.length());
-    const std::int64_t *place = places + x, *later = scratch.next.data() + (place - scratch.place.data());
+    const std::int64_t* place = places + x;
     const double* factors = scratch.factor.data() + x;
     double* to = row + x;
     const bool whole_lines = begins_line(to);
     for (const int begin : block_begins<count>) {
       Block<double> block;
       for (std::size_t j = 0; j < side; ++j) {
-        prefetch(links + (ahead > 0 ? place[j] + ahead : later[j]) + begin);
+        prefetch(links + place[j] + ahead + begin);
         block[j] = load_row<double>(links + place[j] + begin);
       }
       transpose(block);
@@ -317,54 +247,6 @@ void store_sites(Real* links, const double* row, std::int64_t stride, const Rows
   copy_streaming(links + place[order.sites == Sites::even_odd ? 1 : half], buffer + half * count, half * count);
 }
 
-/// The eight links of every odd site of a row of openQCD.
-template <class Real>
-void store_around(Real* links, const GaugeField& u, const Rows<Real>& rows, Scratch& scratch, const Coordinates<4>& x,
-                  const GaugeOrder& order) {
-  constexpr int site_numbers = 8 * link_reals;
-  const Geometry4& geometry = u.geometry();
-  const std::int64_t stride = u.field().component_stride(), length = rows.length();
-  auto* buffer = reinterpret_cast<Real*>(scratch.buffer.data());
-  const std::int64_t odd = scratch.index[0] >= rows.sites().half() ? 0 : 1;  // the first odd site of the row
-  for (int slot = 0; slot < 8; ++slot) {
-    const int mu = (slot / 2 + 3) % 4;
-    const auto axis = static_cast<std::size_t>(mu);
-    Coordinates<4> from = x;
-    if (slot % 2 == 1) --from[axis];
-    // Of the ghosts only those of other processes are read.
-    const bool wraps = from[axis] < 0 && !geometry.is_split(mu);
-    if (wraps && mu != 0) from[axis] += geometry.local()[axis];
-    const double* row = u.field().data() + u.link_offset(from, mu);
-    if (!rows.trivial())
-      for (std::int64_t i = 0; i < length; ++i)
-        scratch.factor[static_cast<std::size_t>(i)] =
-            link_factor(order, geometry, {from[0] + i, from[1], from[2], from[3]}, mu);
-    for (std::int64_t octet = 0; octet * side < length; ++octet) {
-      const std::int64_t begin_x = begin_of(octet, length);
-      const auto factor = Row<double>::load(scratch.factor.data() + begin_x);
-      for (const int begin : block_begins<link_reals>) {
-        Block<double> block;
-        for (int k = 0; k < side; ++k) {
-          const double* numbers = row + begin_x + (rows.component(begin + k) - rows.component(0)) * stride;
-          auto& values = block[static_cast<std::size_t>(k)];
-          prefetch(numbers + gauge_reals * stride);  // the next row
-          values = Row<double>::load(numbers);
-          if (wraps && mu == 0 && begin_x == 0) values.set(0, numbers[length]);
-          if (!rows.trivial()) values *= factor;
-        }
-        transpose(block);
-        for (std::int64_t j = 0; j < side; ++j)
-          if (((begin_x + j) & 1) == odd)
-            store_row<Real>(buffer + (begin_x + j) / 2 * site_numbers + slot * link_reals + begin,
-                            block[static_cast<std::size_t>(j)]);
-      }
-    }
-  }
-  for (std::int64_t i = odd; i < length; i += 2)
-    copy_streaming(links + (scratch.index[static_cast<std::size_t>(i)] - rows.sites().half()) * site_numbers,
-                   buffer + i / 2 * site_numbers, site_numbers);
-}
-
 }  // namespace
 
 bool suits_packs(const SiteOrder& order, const Geometry4& geometry, std::size_t number_bytes) {
@@ -373,20 +255,15 @@ bool suits_packs(const SiteOrder& order, const Geometry4& geometry, std::size_t 
 
 template <class Real>
 void load_rows(GaugeField& u, const std::array<const Real*, 4>& links, const GaugeOrder& order) {
+  if (order.directions == Directions::around_odd_sites) return load_odd_sites(u, links[0], order);
   const Rows<Real> rows(order, u.geometry());
   const std::int64_t stride = u.field().component_stride();
-  // Sites of a row that follow each other in the array. openQCD's do not, and are asked for one by one.
-  const std::int64_t run = order.directions == Directions::around_odd_sites ? 0
-                           : order.sites.sites == Sites::lexicographic      ? rows.length()
-                                                                            : rows.length() / 2;
+  // Sites of a row that follow each other in the array.
+  const std::int64_t run = order.sites.sites == Sites::lexicographic ? rows.length() : rows.length() / 2;
   rows.for_each_row([&](const Coordinates<4>& x, Scratch& scratch) {
     double* row = u.field().data() + u.link_offset(x, 0);
     rows.fill_factors(scratch, x, true);
-    // Neighbours in a row are far apart in openQCD's array: the hardware does not foresee them.
-    if (order.directions == Directions::around_odd_sites)
-      rows.look_ahead(scratch, x);
-    else
-      rows.fill_places(scratch.place, scratch, x);
+    rows.fill_places(scratch);
     if (order.directions == Directions::inside && rows.lanes_of() == 1)
       return load_sites<gauge_reals>(row, stride, links[0], rows, scratch, 0, run * gauge_reals);
     for (int mu = 0; mu < 4; ++mu) {
@@ -402,13 +279,13 @@ void load_rows(GaugeField& u, const std::array<const Real*, 4>& links, const Gau
 
 template <class Real>
 void store_rows(const std::array<Real*, 4>& links, const GaugeField& u, const GaugeOrder& order) {
+  if (order.directions == Directions::around_odd_sites) return store_odd_sites(links[0], u, order);
   const Rows<Real> rows(order, u.geometry());
   const std::int64_t stride = u.field().component_stride();
   rows.for_each_row([&](const Coordinates<4>& x, Scratch& scratch) {
-    if (order.directions == Directions::around_odd_sites) return store_around(links[0], u, rows, scratch, x, order);
     const double* row = u.field().data() + u.link_offset(x, 0);
     rows.fill_factors(scratch, x, false);
-    rows.fill_places(scratch.place, scratch, x);
+    rows.fill_places(scratch);
     if (order.directions == Directions::inside && rows.lanes_of() == 1)
       return store_sites<gauge_reals>(links[0], row, stride, rows, scratch, 0, order.sites);
     for (int mu = 0; mu < 4; ++mu) {

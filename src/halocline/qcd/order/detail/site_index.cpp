@@ -2,15 +2,12 @@
 #include "halocline/qcd/order/detail/site_index.hpp"
 
 namespace halocline::qcd::order::detail {
-namespace {
 
-std::int64_t openqcd_block(std::int64_t extent) {
+std::int64_t cache_block_extent(std::int64_t local) {
   for (const std::int64_t n : {4, 3, 2})
-    if (extent % n == 0) return n;
+    if (local % n == 0) return n;
   return 1;
 }
-
-}  // namespace
 
 SiteIndex::SiteIndex(const SiteOrder& order, const lattice::Geometry4& geometry) {
   const auto& local = geometry.local();
@@ -25,7 +22,8 @@ SiteIndex::SiteIndex(const SiteOrder& order, const lattice::Geometry4& geometry)
   if (order.sites == Sites::cache_blocks) {
     // z is the fastest axis, then y, x; a block holds all of t.
     std::int64_t inside = 1;
-    lattice::Coordinates<4> block{openqcd_block(local[0]), openqcd_block(local[1]), openqcd_block(local[2]), local[3]};
+    lattice::Coordinates<4> block{cache_block_extent(local[0]), cache_block_extent(local[1]),
+                                  cache_block_extent(local[2]), local[3]};
     std::int64_t blocks = lattice::product<4>(block) / 2;
     for (const std::size_t axis : {2U, 1U, 0U, 3U}) {
       for (std::int64_t x = 0; x < local[axis]; ++x) {

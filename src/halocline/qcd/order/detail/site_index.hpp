@@ -15,6 +15,9 @@
 
 namespace halocline::qcd::order::detail {
 
+/// Sites of a block of openQCD along x, y or z, of a local extent.
+std::int64_t cache_block_extent(std::int64_t local);
+
 class SiteIndex {
 public:
   SiteIndex(const SiteOrder& order, const lattice::Geometry4& geometry);

@@ -24,8 +24,8 @@ struct UnitScratch {
   core::AlignedArray<double> ours, array;  ///< numbers of a unit as we have them, and in the order of the array
   core::AlignedArray<double> vector;       ///< numbers of the sites that lie side by side
 
-  UnitScratch(std::int64_t sites, std::int64_t numbers, std::int64_t lanes)
-      : ours(sites * numbers), array(sites * numbers), vector(lanes * numbers) {}
+  UnitScratch(std::int64_t sites, std::int64_t numbers, int arrays, std::int64_t lanes)
+      : ours(sites * numbers * arrays), array(sites * numbers * arrays), vector(lanes * numbers) {}
 };
 
 /// A part of the box that is worked on at once.
@@ -39,7 +39,7 @@ struct Unit {
 template <class Real>
 class Units {
 public:
-  /// @param arrays  one after another, all of the same order
+  /// @param arrays  of which a thread has a unit in its scratch at a time
   Units(const SiteOrder& order, const lattice::Geometry4& geometry, std::int64_t numbers, int arrays)
       : local_(geometry.local()),
         sites_(order, geometry),
@@ -47,13 +47,13 @@ public:
         lanes_(order::lanes(order, sizeof(Real))),
         blocks_(order.sites == Sites::cache_blocks) {
     if (blocks_)
-      for (std::size_t axis = 0; axis < 3; ++axis) extent_[axis] = block_extent_of(local_[axis]);
+      for (std::size_t axis = 0; axis < 3; ++axis) extent_[axis] = cache_block_extent(local_[axis]);
     else
       extent_[0] = local_[0];
     describe(order);
     const auto threads = static_cast<std::size_t>(std::max(omp_get_max_threads(), 1));
     scratch_.reserve(threads);
-    for (std::size_t thread = 0; thread < threads; ++thread) scratch_.emplace_back(size(), numbers * arrays, lanes_);
+    for (std::size_t thread = 0; thread < threads; ++thread) scratch_.emplace_back(size(), numbers, arrays, lanes_);
   }
 
   /// Calls work(unit, scratch) for every unit; threads share them.
@@ -91,29 +91,38 @@ public:
     }
   }
 
+  /// The runs of a unit in an array of all sites, and in a buffer that has only the unit: run(begin, place) is the
+  /// first number of the run that begins at a slot, and at a place of the array.
+  auto in_array(const Real* array) const {
+    return [this, array](std::int64_t, std::int64_t place) { return array + place * numbers_; };
+  }
+  template <class Number>
+  auto in_buffer(const Number* buffer) const {
+    return [this, buffer](std::int64_t begin, std::int64_t) { return buffer + begin * numbers_; };
+  }
+
   /// Calls use(u, numbers of the site) for every site, where the numbers of a site lie side by side. Asks for later
-  /// sites: those of a propagator are read out of order, and the runs of blocks are short.
-  template <class Use>
-  void read(const Real* array, const Unit& unit, const Use& use) const {
+  /// sites; in blocks, whose runs are short, for those of the next unit.
+  template <class RunAt, class Use>
+  void read(const RunAt& run_at, const Unit& unit, const Use& use) const {
     for (const Run& run : runs_) {
-      const std::int64_t place = place_of_run(run, unit.first);
-      const std::int64_t ahead = blocks_ ? place_of_run(run, unit.later) - place : numbers_ > 24 ? 2 : 0;
-      for (std::int64_t slot = run.begin; slot < run.end; ++slot) {
-        const Real* site = array + (place + slot - run.begin) * numbers_;
-        if (ahead != 0)
-          for (std::int64_t i = 0; i < numbers_; i += 64 / std::int64_t{sizeof(Real)})
-            prefetch(site + ahead * numbers_ + i);
+      const auto* site = run_at(run.begin, place_of_run(run, unit.first));
+      const std::int64_t ahead = blocks_         ? run_at(run.begin, place_of_run(run, unit.later)) - site
+                                 : numbers_ > 24 ? 2 * numbers_
+                                                 : far_ahead<std::remove_cvref_t<decltype(*site)>>;
+      for (std::int64_t slot = run.begin; slot < run.end; ++slot, site += numbers_) {
+        for (std::int64_t i = 0; i < numbers_; i += 64 / std::int64_t{sizeof(*site)}) prefetch(site + ahead + i);
         use(at_slot(slot), site);
       }
     }
   }
 
   /// The same for orders that keep sites side by side, number by number, through `buffer`.
-  template <class Use>
-  void read_vectors(const Real* array, const Unit& unit, Real* buffer, const Use& use) const {
+  template <class RunAt, class Number, class Use>
+  void read_vectors(const RunAt& run_at, const Unit& unit, Number* buffer, const Use& use) const {
     for_each_run(unit, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
-      for (std::int64_t slot = begin; slot < end; slot += lanes_) {
-        const Real* vector = array + (place + slot - begin) * numbers_;
+      const auto* vector = run_at(begin, place);
+      for (std::int64_t slot = begin; slot < end; slot += lanes_, vector += lanes_ * numbers_) {
         for (std::int64_t number = 0; number < numbers_; ++number)
           for (std::int64_t lane = 0; lane < lanes_; ++lane)
             buffer[lane * numbers_ + number] = vector[number * lanes_ + lane];
@@ -137,11 +146,17 @@ public:
     });
   }
 
-  /// Canonical numbers of a unit, `count` of each site, to a canonical array.
-  void write_ours(double* canonical, const Unit& unit, const double* ours, std::int64_t count) const {
-    const std::int64_t piece = extent_[0];
-    for (std::int64_t u = 0; u < size(); u += piece)
-      copy_streaming(canonical + (unit.site + distance(u)) * count, ours + u * count, piece * count);
+  /// Calls visit(u, canonical number of the site, sites) for the pieces of a unit on our side.
+  template <class Visit>
+  void for_each_piece(const Unit& unit, const Visit& visit) const {
+    for (std::int64_t u = 0; u < size(); u += extent_[0]) visit(u, unit.site + distance(u), extent_[0]);
+  }
+
+  /// Canonical numbers of a unit, `numbers` of each site, to a canonical array.
+  void write_ours(double* canonical, const Unit& unit, const double* ours, std::int64_t numbers) const {
+    for_each_piece(unit, [&](std::int64_t u, std::int64_t site, std::int64_t count) {
+      copy_streaming(canonical + site * numbers, ours + u * numbers, count * numbers);
+    });
   }
 
 private:
@@ -153,12 +168,6 @@ private:
   std::int64_t place_of_run(const Run& run, lattice::Coordinates<4> x) const {
     for (std::size_t axis = 0; axis < 4; ++axis) x[axis] += run.first[axis];
     return sites_(x);
-  }
-
-  static std::int64_t block_extent_of(std::int64_t local) {
-    for (const std::int64_t n : {4, 3, 2})
-      if (local % n == 0) return n;
-    return 1;
   }
 
   lattice::Coordinates<4> first_of(std::int64_t number) const {

@@ -121,10 +121,10 @@ void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& 
 /// [number][lane] of one tile: out from in, renumbered and rotated.
 template <class T, int lanes>
 void rotate_tile(T* out, const T* in, const Rotation& rotation, bool streaming) {
-  // The tile four tiles on. Numbers are read out of order, which the hardware does not foresee.
+  // A tile some tiles on. Numbers are read out of order, which the hardware does not foresee.
   if (!streaming)
     for (int line = 0; line < spinor_reals * lanes * int{sizeof(T)} / 64; ++line)
-      prefetch(in + 4 * spinor_reals * lanes + line * (64 / int{sizeof(T)}));
+      prefetch(in + far_ahead<T> + line * (64 / int{sizeof(T)}));
   constexpr int width = lanes * int{sizeof(T)} >= 64 ? 64 / int{sizeof(T)} : lanes;
   using Part = core::Pack<T, width>;
   for (int number = 0; number < spinor_reals; ++number) {
@@ -226,24 +226,65 @@ template <class T, class Real>
 HALOCLINE_INLINE Row<T> load_two_runs(const Real* from, const Real* other) {
   using Half = core::Pack<Real, side / 2>;
   const auto a = Half::load(from), b = Half::load(other);
-  const Row<Real> both(__builtin_shufflevector(a.v, b.v, 0, 1, 2, 3, 4, 5, 6, 7));
-  if constexpr (std::is_same_v<T, Real>)
-    return both;
-  else
-    return core::convert<T>(both);
+  return converted<T>(Row<Real>(__builtin_shufflevector(a.v, b.v, 0, 1, 2, 3, 4, 5, 6, 7)));
 }
 template <class Real, class T>
 HALOCLINE_INLINE void store_two_runs(Real* to, Real* other, const Row<T>& row) {
-  using Half = core::Pack<T, side / 2>;
-  const Half a(__builtin_shufflevector(row.v, row.v, 0, 1, 2, 3)), b(__builtin_shufflevector(row.v, row.v, 4, 5, 6, 7));
-  if constexpr (std::is_same_v<T, Real>) {
-    a.store(to);
-    b.store(other);
-  } else {
-    core::convert<Real>(a).store(to);
-    core::convert<Real>(b).store(other);
-  }
+  using Half = core::Pack<Real, side / 2>;
+  const auto numbers = converted<Real>(row);
+  Half(__builtin_shufflevector(numbers.v, numbers.v, 0, 1, 2, 3)).store(to);
+  Half(__builtin_shufflevector(numbers.v, numbers.v, 4, 5, 6, 7)).store(other);
 }
+
+/// Where eight lanes of eight tiles are in an array whose sites lie side by side: one run each; or four sites of one
+/// parity, and four of the other.
+template <class Real>
+struct LanePlaces {
+  std::array<Real*, side> first, other{};
+  std::size_t step = 0;    ///< the runs of lane j + step continue those of lane j, where (j & step) == 0; 0: none do
+  std::size_t stride = 0;  ///< the runs of lane j + stride continue both of these
+
+  LanePlaces(Real* array, const TileRow& row, std::int64_t x, int lane, std::int64_t side_by_side, bool two_runs) {
+    for (int j = 0; j < side; ++j) {
+      first[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x), 0, side_by_side);
+      if (two_runs) other[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x + 1), 0, side_by_side);
+    }
+    if (!two_runs) return;
+    step = lanes_at(side / 2, 0);
+    if (step > 0) stride = lanes_at(side, step);
+  }
+
+  /// The lines of one number.
+  void ask(std::int64_t offset) const {
+    for (std::size_t j = 0; j < side; ++j) {
+      if ((j & step) != 0) continue;
+      prefetch(first[j] + offset);
+      if (other[j] != nullptr) prefetch(other[j] + offset);
+    }
+  }
+
+  /// Whether the runs of all lanes without these bits begin lines.
+  bool begin_lines(std::size_t bits) const {
+    bool all = true;
+    for (std::size_t j = 0; j < side; ++j)
+      if ((j & bits) == 0) all = all && begins_line(first[j]) && begins_line(other[j]);  // a null pointer does
+    return all;
+  }
+
+private:
+  /// The distance of lanes whose runs are `numbers` apart, among lanes without the bit `below`.
+  std::size_t lanes_at(std::int64_t numbers, std::size_t below) const {
+    for (const std::size_t lanes : {1U, 2U, 4U}) {
+      if (lanes == below) continue;
+      bool all = true;
+      for (std::size_t j = 0; j < side; ++j)
+        if ((j & (lanes | below)) == 0)
+          all = all && first[j + lanes] == first[j] + numbers && other[j + lanes] == other[j] + numbers;
+      if (all) return lanes;
+    }
+    return 0;
+  }
+};
 
 /// Eight tiles whose sites of one lane lie side by side, from x on; or four of them, and four others from x + 1 on.
 /// Into [tile][number][lane].
@@ -251,18 +292,22 @@ template <class T, int lanes, class Real>
 void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
                   bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
   for (int lane = 0; lane < lanes; lane += side) {
-    std::array<const Real*, side> from, other{}, later;
-    for (int j = 0; j < side; ++j) {
-      later[static_cast<std::size_t>(j)] = spinor + place_of(ahead.index(lane + j, x_ahead), 0, side_by_side);
-      from[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
-      if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
-    }
+    const LanePlaces<const Real> from(spinor, row, x, lane, side_by_side, two_runs),
+        later(spinor, ahead, x_ahead, lane, side_by_side, two_runs);
     for (int number = 0; number < spinor_reals; ++number) {
+      const std::int64_t offset = number * side_by_side;
       Block<T> block;
-      for (const Real* place : later) prefetch(place + number * side_by_side);
+      later.ask(offset);
       for (std::size_t j = 0; j < side; ++j)
-        block[j] = two_runs ? load_two_runs<T>(from[j] + number * side_by_side, other[j] + number * side_by_side)
-                            : load_row<T>(from[j] + number * side_by_side);
+        if (!two_runs) {
+          block[j] = load_row<T>(from.first[j] + offset);
+        } else if (from.step == 0) {
+          block[j] = load_two_runs<T>(from.first[j] + offset, from.other[j] + offset);
+        } else if ((j & from.step) == 0) {
+          const auto parts = join_halves(load_row<T>(from.first[j] + offset), load_row<T>(from.other[j] + offset));
+          block[j] = parts[0];
+          block[j + from.step] = parts[1];
+        }
       transpose(block);
       for (int k = 0; k < side; ++k)
         block[static_cast<std::size_t>(k)].store(tiles + (k * spinor_reals + number) * lanes + lane);
@@ -273,28 +318,40 @@ void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t
 template <class T, int lanes, class Real>
 void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
                    bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
+  constexpr bool doubles = sizeof(Real) == 8;
   for (int lane = 0; lane < lanes; lane += side) {
-    std::array<Real*, side> to, other{}, later;
-    for (int j = 0; j < side; ++j) {
-      later[static_cast<std::size_t>(j)] = spinor + place_of(ahead.index(lane + j, x_ahead), 0, side_by_side);
-      to[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x), 0, side_by_side);
-      if (two_runs) other[static_cast<std::size_t>(j)] = spinor + place_of(row.index(lane + j, x + 1), 0, side_by_side);
-    }
-    const bool whole_lines = sizeof(Real) == 8 && (reinterpret_cast<std::uintptr_t>(to[0]) & 63U) == 0;
+    const LanePlaces<Real> to(spinor, row, x, lane, side_by_side, two_runs),
+        later(spinor, ahead, x_ahead, lane, side_by_side, two_runs);
+    const bool joined = doubles ? to.step > 0 : to.stride > 0;
+    const std::size_t continued =
+        joined ? to.step | (doubles ? 0 : to.stride) : 0;  // bits of lanes in other lanes' lines
+    const bool whole_lines = (two_runs ? joined : doubles) && to.begin_lines(continued);
     for (int number = 0; number < spinor_reals; ++number) {
+      const std::int64_t offset = number * side_by_side;
       Block<T> block;
-      if (!whole_lines)
-        for (const Real* place : later) prefetch(place + number * side_by_side);
+      if (!whole_lines) later.ask(offset);
       for (int k = 0; k < side; ++k)
         block[static_cast<std::size_t>(k)] = Row<T>::load(tiles + (k * spinor_reals + number) * lanes + lane);
       transpose(block);
+      const auto runs_of = [&](std::size_t j) {
+        return join_halves(converted<Real>(block[j]), converted<Real>(block[j + to.step]));
+      };
       for (std::size_t j = 0; j < side; ++j)
-        if (two_runs)
-          store_two_runs(to[j] + number * side_by_side, other[j] + number * side_by_side, block[j]);
-        else if constexpr (std::is_same_v<T, Real>)
-          put_row(to[j] + number * side_by_side, block[j], whole_lines);
-        else
-          put_row(to[j] + number * side_by_side, core::convert<Real>(block[j]), whole_lines);
+        if (!two_runs) {
+          put_row(to.first[j] + offset, converted<Real>(block[j]), whole_lines);
+        } else if (!joined) {
+          store_two_runs(to.first[j] + offset, to.other[j] + offset, block[j]);
+        } else if ((j & continued) == 0) {
+          const auto runs = runs_of(j);
+          if constexpr (doubles) {
+            put_row(to.first[j] + offset, runs[0], whole_lines);
+            put_row(to.other[j] + offset, runs[1], whole_lines);
+          } else {
+            const auto rest = runs_of(j + to.stride);
+            put_rows(to.first[j] + offset, runs[0], rest[0], whole_lines);
+            put_rows(to.other[j] + offset, runs[1], rest[1], whole_lines);
+          }
+        }
     }
   }
 }

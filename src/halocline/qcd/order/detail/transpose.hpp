@@ -63,24 +63,31 @@ HALOCLINE_INLINE void transpose(Block<T>& block) {
 }
 
 /// Eight numbers, rounded or widened.
-template <class T, class Real>
-HALOCLINE_INLINE Row<T> load_row(const Real* from) {
-  const auto row = Row<Real>::load(from);
-  if constexpr (std::is_same_v<T, Real>)
+template <class To, class T>
+HALOCLINE_INLINE Row<To> converted(const Row<T>& row) {
+  if constexpr (std::is_same_v<To, T>)
     return row;
   else
-    return core::convert<T>(row);
+    return core::convert<To>(row);
+}
+template <class T, class Real>
+HALOCLINE_INLINE Row<T> load_row(const Real* from) {
+  return converted<T>(Row<Real>::load(from));
 }
 template <class Real, class T>
 HALOCLINE_INLINE void store_row(Real* to, const Row<T>& row) {
-  if constexpr (std::is_same_v<T, Real>)
-    row.store(to);
-  else
-    core::convert<Real>(row).store(to);
+  converted<Real>(row).store(to);
 }
 
-/// Asks for a line that will be read soon, about a row later.
+/// Asks for a line that will be read later, into the second-level cache.
 inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
+
+/// Numbers after those at work that are asked for where memory is read in order: 12 KiB. What is asked for 1.5 KiB
+/// ahead comes too late.
+template <class T>
+inline constexpr std::int64_t far_ahead = 12288 / std::int64_t{sizeof(T)};
+
+inline bool begins_line(const void* address) { return (reinterpret_cast<std::uintptr_t>(address) & 63U) == 0; }
 
 /// Eight numbers to memory; `streaming`: past the caches, where they are a whole line.
 template <class T>
@@ -91,13 +98,35 @@ HALOCLINE_INLINE void put_row(T* to, const Row<T>& row, bool streaming) {
     row.store(to);
 }
 
+/// Sixteen numbers: two lines of doubles, or one of floats.
+template <class T>
+HALOCLINE_INLINE void put_rows(T* to, const Row<T>& low, const Row<T>& high, bool streaming) {
+  if constexpr (sizeof(T) == 4) {
+    using Line = core::Pack<T, 2 * side>;
+    const Line line(__builtin_shufflevector(low.v, high.v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    if (streaming)
+      core::stream(to, line);
+    else
+      line.store(to);
+  } else {
+    put_row(to, low, streaming);
+    put_row(to + side, high, streaming);
+  }
+}
+
 /// a0 b0 a1 b1 ... : the numbers of two rows in turn.
 template <class T>
 HALOCLINE_INLINE std::array<Row<T>, 2> zip(const Row<T>& a, const Row<T>& b) {
   return {Row<T>(__builtin_shufflevector(a.v, b.v, 0, 8, 1, 9, 2, 10, 3, 11)),
           Row<T>(__builtin_shufflevector(a.v, b.v, 4, 12, 5, 13, 6, 14, 7, 15))};
 }
-/// The inverse: numbers with even and with odd places of sixteen.
+/// The lower halves of two rows, and the upper ones.
+template <class T>
+HALOCLINE_INLINE std::array<Row<T>, 2> join_halves(const Row<T>& a, const Row<T>& b) {
+  return {Row<T>(__builtin_shufflevector(a.v, b.v, 0, 1, 2, 3, 8, 9, 10, 11)),
+          Row<T>(__builtin_shufflevector(a.v, b.v, 4, 5, 6, 7, 12, 13, 14, 15))};
+}
+/// The inverse of zip: numbers with even and with odd places of sixteen.
 template <class T>
 HALOCLINE_INLINE std::array<Row<T>, 2> unzip(const Row<T>& low, const Row<T>& high) {
   return {Row<T>(__builtin_shufflevector(low.v, high.v, 0, 2, 4, 6, 8, 10, 12, 14)),
