@@ -133,17 +133,24 @@ HALOCLINE_INLINE std::array<Row<T>, 2> unzip(const Row<T>& low, const Row<T>& hi
           Row<T>(__builtin_shufflevector(low.v, high.v, 1, 3, 5, 7, 9, 11, 13, 15))};
 }
 
-/// Copies `count` numbers, whole cache lines with streaming stores. Readers in other threads need fence_streams()
-/// first.
-template <class T>
-void copy_streaming(T* to, const T* from, std::int64_t count) {
+/// Copies `count` numbers, whole cache lines with streaming stores; ask() is called for each. Readers in other threads
+/// need fence_streams() first.
+template <class T, class Ask>
+void copy_streaming(T* to, const T* from, std::int64_t count, const Ask& ask) {
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
   using Line = core::Pack<T, static_cast<int>(line)>;
   const auto past = static_cast<std::int64_t>((reinterpret_cast<std::uintptr_t>(to) & 63U) / sizeof(T));
   std::int64_t i = std::min((line - past) % line, count);
   std::memcpy(to, from, static_cast<std::size_t>(i) * sizeof(T));
-  for (; i + line <= count; i += line) core::stream(to + i, Line::load(from + i));
+  for (; i + line <= count; i += line) {
+    core::stream(to + i, Line::load(from + i));
+    ask();
+  }
   std::memcpy(to + i, from + i, static_cast<std::size_t>(count - i) * sizeof(T));
+}
+template <class T>
+void copy_streaming(T* to, const T* from, std::int64_t count) {
+  copy_streaming(to, from, count, [] {});
 }
 
 }  // namespace halocline::qcd::order::detail
