@@ -216,12 +216,14 @@ void store_lanes(Real* links, const double* row, std::int64_t stride, const Rows
       const double* from = row + rows.component(link_reals * mu + number) * stride + x;
       Real* to = buffer + number * lanes;
       for (std::int64_t i = 0; i < sites; i += zipped ? 2 * side : side) {
+        prefetch(from + i + gauge_reals * stride);  // the next row, here and again while this one is written
         auto values = Row<double>::load(from + i);
         if (!rows.trivial()) values *= Row<double>::load(factors + i);
         if (!zipped) {
           store_row<Real>(to + i, values);
           continue;
         }
+        prefetch(from + i + side + gauge_reals * stride);
         auto others = Row<double>::load(from + i + side);
         if (!rows.trivial()) others *= Row<double>::load(factors + i + side);
         const auto parts = unzip(values, others);
