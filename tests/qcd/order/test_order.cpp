@@ -183,6 +183,8 @@ TEST_CASE("order: openQCD's links in several bundles of rows, which threads divi
       compare_links<double>(order, test::one_process(box), 0);
       order.boundary = {-1, 1, -1, -1};
       compare_links<float>(order, test::one_process(box), 0);
+      order.scale = {0.5, 2, 4, -1};
+      compare_links<double>(order, test::one_process(box), 0);
     }
   }
   omp_set_num_threads(before);

@@ -41,7 +41,7 @@ public:
   /// Twelve columns of zeros.
   /// @param source  global coordinates x y z t of the source
   /// @throws InvalidArgument  for a source outside the lattice
-  /// Collective: no.  Cost: 12 x 192 bytes a local site.
+  /// Collective: no.  Cost: 12 x 192 bytes a local site and 128 KiB.
   explicit Propagator(GeometryPointer geometry, const Coordinates4& source = {0, 0, 0, 0});
 
   const lattice::Geometry4& geometry() const noexcept { return *geometry_; }

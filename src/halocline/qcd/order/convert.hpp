@@ -9,7 +9,8 @@
 ///
 /// Between an array of whole sites and a field of lanes, kernels transpose blocks of eight sites by eight numbers in
 /// registers, and both sides are read and written in order (detail/transpose.hpp). Canonical arrays move in rows of
-/// whole sites (detail/canonical_rows.hpp). offset.hpp has the formulas that both are tested against. Plain loops over
+/// whole sites (detail/canonical_rows.hpp, propagator_rows.hpp), links of openQCD in bundles of rows
+/// (odd_site_links.hpp). offset.hpp has the formulas that both are tested against. Plain loops over
 /// these formulas serve what the kernels do not: fields of fewer than 8 sites along x, tiles of fewer than 8 lanes, and
 /// fields of staggered quarks.
 /// docs/benchmarks/reorder.md has the speed of each case.

@@ -15,7 +15,7 @@ void load_spinors(double* canonical, const Real* spinor, const SpinorOrder& orde
   const SpinorMover<spins, Real> mover(sums, order.inside, true);
   Units<Real> units(order.sites, geometry, numbers, 1);
   units.for_each([&](const Unit& unit, UnitScratch& scratch) {
-    mover.load(scratch.ours.data(), units.in_array(spinor), units, unit, scratch);
+    mover.load(scratch.ours.data(), spinor, units, unit, scratch);
     units.write_ours(canonical, unit, scratch.ours.data(), numbers);
   });
 }

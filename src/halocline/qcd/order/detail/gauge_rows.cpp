@@ -68,7 +68,6 @@ public:
   int lanes_of() const noexcept { return lanes_; }
   bool trivial() const noexcept { return trivial_; }
   int component(int number) const noexcept { return component_[static_cast<std::size_t>(number)]; }
-  const SiteIndex& sites() const noexcept { return sites_; }
 
   /// Where the links of a row begin, from the origins of their directions.
   void fill_places(Scratch& scratch) const {
@@ -134,10 +133,10 @@ void load_sites(double* row, std::int64_t stride, const Real* links, const Rows<
     double* to = row + x;
     const bool whole_lines = begins_line(to);
     for (const int begin : block_begins<count>) {
-      Block<Real> block;
+      Block<Moved<Real>> block;
       for (std::size_t j = 0; j < side; ++j) {
         prefetch(links + place[j] + ahead + begin);
-        block[j] = Row<Real>::load(links + place[j] + begin);
+        block[j] = load_row<Moved<Real>>(links + place[j] + begin);
       }
       transpose(block);
       for (int k = 0; k < side; ++k) {
@@ -181,7 +180,7 @@ class NextRow {
 public:
   /// @param numbers  of each site, from the first one on
   NextRow(const double* row, std::int64_t stride, const Rows<Real>& rows, int first, int numbers)
-      : next_(row + (gauge_reals + rows.component(first) / link_reals * link_reals) * stride),
+      : next_(row + (gauge_reals + first) * stride),
         end_(next_ + numbers * stride),
         length_(rows.length()),
         stride_(stride) {}
@@ -252,19 +251,19 @@ void gather_sites(Real* buffer, const double* row, std::int64_t stride, const Ro
   for (const int begin : block_begins<count>)
     for (std::int64_t octet = 0; octet * side < length; ++octet) {
       const std::int64_t x = begin_of(octet, length);
-      Block<Real> block;
+      Block<Moved<Real>> block;
       for (int k = 0; k < side; ++k) {
         const int number = first + begin + k;
         const double* numbers = row + x + rows.component(number) * stride;
         if constexpr (asks_while_read<count, Real>) prefetch(numbers + gauge_reals * stride);
         auto values = Row<double>::load(numbers);
         if (!rows.trivial()) values *= Row<double>::load(scratch.factor.data() + number / link_reals * length + x);
-        block[static_cast<std::size_t>(k)] = converted<Real>(values);
+        block[static_cast<std::size_t>(k)] = converted<Moved<Real>>(values);
       }
       transpose(block);
       for (std::int64_t j = 0; j < side; ++j) {
         const std::int64_t at = step == 1 ? x + j : ((x + j) & 1) * (length / 2) + (x + j) / 2;
-        block[static_cast<std::size_t>(j)].store(buffer + at * count + begin);
+        store_row<Real>(buffer + at * count + begin, block[static_cast<std::size_t>(j)]);
       }
     }
 }
@@ -277,8 +276,8 @@ void store_sites(Real* links, const double* row, std::int64_t stride, const Rows
   const std::int64_t length = rows.length();
   gather_sites<count>(buffer, row, stride, rows, scratch, first, order.sites == Sites::even_odd ? 2 : 1);
   const std::int64_t* place = scratch.place.data() + first / link_reals * length;
-  NextRow<Real> next(row, stride, rows, first, count);
-  const auto ask = [&next] {
+  [[maybe_unused]] NextRow<Real> next(row, stride, rows, first, count);
+  const auto ask = [&] {
     if constexpr (asks_while_written<count, Real>) next.ask();
   };
   if (order.sites == Sites::lexicographic) return copy_streaming(links + place[0], buffer, length * count, ask);

@@ -6,7 +6,8 @@
 /// A row of the field holds each of its 72 numbers for all x side by side. Where the order keeps the numbers of a link
 /// side by side, blocks of eight sites are transposed (transpose.hpp); where it keeps sites side by side, pieces of the
 /// row are copied, and the two parities zipped. A row is stored through a buffer that stays in the cache, so that
-/// memory sees whole lines. Bytes of a local site: 72 sizeof(Real) on one side and 576 on the other, each once.
+/// memory sees whole lines. openQCD's order has kernels of its own (odd_site_links.hpp). Bytes of a local site: 72
+/// sizeof(Real) on one side and 576 on the other, each once.
 
 #include <array>
 

@@ -15,7 +15,7 @@ namespace halocline::qcd::order::detail {
 
 /// Where the blocks of eight of `count` numbers begin: the last one overlaps the one before.
 template <int count>
-constexpr auto block_begins = [] {
+inline constexpr auto block_begins = [] {
   std::array<int, (count + 7) / 8> begins{};
   for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = std::min(static_cast<int>(i) * 8, count - 8);
   return begins;

@@ -30,20 +30,20 @@ constexpr int slot_of(int mu, bool begins) { return 2 * ((mu + 1) % 4) + (begins
 /// One link of every second site of a row, [number][x / 2], which another row needs.
 template <class Real>
 struct Waiting {
-  std::int64_t row = -1;  ///< that it is of
-  core::AlignedArray<Real> links;
+  std::int64_t row = -1;  ///< the number of the row that has these links; -1: none
+  core::AlignedArray<Moved<Real>> links;
 };
 
 /// What a thread needs.
 template <class Real>
 struct BundleScratch {
-  std::vector<std::int64_t> place, later;                  ///< of odd sites, in this row and in the next one
+  std::vector<std::int64_t> place, later;                  ///< of odd sites, in this row; in the next one (loads)
   std::vector<double> factor;                              ///< of each x
-  core::AlignedArray<Real> around;                         ///< [slot][number][x / 2]
+  core::AlignedArray<Moved<Real>> around;                  ///< [slot][number][x / 2]
   std::array<std::vector<Waiting<Real>>, 4> waiting;       ///< in directions y z t, for the rows of a bundle
-  std::array<core::AlignedArray<Real>, 4> fresh;           ///< links that will wait, in directions y z t
-  std::array<Real*, site_numbers> number{};                ///< where the numbers of the odd sites are, [x / 2]
-  std::array<Real, link_reals> before{};                   ///< the link at x = -1
+  std::array<core::AlignedArray<Moved<Real>>, 4> fresh;    ///< links that will wait, in directions y z t
+  std::array<Moved<Real>*, site_numbers> number{};         ///< where the numbers of the odd sites are, [x / 2]
+  std::array<Moved<Real>, link_reals> before{};            ///< the link at x = -1
   std::array<Real, std::size_t{side} * site_numbers> out;  ///< eight odd sites of the array
 };
 
@@ -150,11 +150,11 @@ private:
 
   void prepare(BundleScratch<Real>& scratch) const {
     // Loads of eight numbers pass the end by one site at most.
-    const core::AlignedArray<Real> link(link_reals * stride() + side);
+    const core::AlignedArray<Moved<Real>> link(link_reals * stride() + side);
     scratch.place.resize(static_cast<std::size_t>(length()));
     scratch.later.resize(static_cast<std::size_t>(length()));
     scratch.factor.resize(static_cast<std::size_t>(length() + side), 1.0);
-    scratch.around = core::AlignedArray<Real>(site_numbers * stride() + side);
+    scratch.around = core::AlignedArray<Moved<Real>>(site_numbers * stride() + side);
     const std::array<std::int64_t, 4> rows{0, 1, width_[1], width_[1] * width_[2]};
     for (std::size_t mu = 1; mu < 4; ++mu) {
       scratch.waiting[mu].assign(static_cast<std::size_t>(rows[mu]), Waiting<Real>{-1, link});
@@ -171,13 +171,14 @@ private:
   Coordinates<4> width_;  ///< of bundles
 };
 
-/// The numbers of the odd sites are in `around`, those of links that will wait in `fresh`.
+/// Where the 144 numbers of the odd sites are: in `around`, unless another buffer has them.
+/// @param ends_in  buffers of the links in directions x y z t that end at the odd sites; null: they are in `around`
 template <class Real>
-void point_at_numbers(BundleScratch<Real>& scratch, std::int64_t stride, const std::array<Real*, 4>& ends_in) {
+void point_at_numbers(BundleScratch<Real>& scratch, std::int64_t stride, const std::array<Moved<Real>*, 4>& ends_in) {
   for (int mu = 0; mu < 4; ++mu)
     for (const bool begins : {true, false}) {
       const int slot = slot_of(mu, begins);
-      Real* link = !begins && ends_in[static_cast<std::size_t>(mu)] != nullptr
+      auto* link = !begins && ends_in[static_cast<std::size_t>(mu)] != nullptr
                        ? ends_in[static_cast<std::size_t>(mu)]
                        : scratch.around.data() + slot * link_reals * stride;
       for (int number = 0; number < link_reals; ++number)
@@ -185,7 +186,8 @@ void point_at_numbers(BundleScratch<Real>& scratch, std::int64_t stride, const s
     }
 }
 
-/// Eight numbers of a row that may end before them: after an even number, as rows have two parities.
+/// The first `count` of eight numbers of a row. `count` is even; what lies after the end of a row is ghosts and
+/// padding.
 void put_part(double* to, const Row<double>& row, std::int64_t count) {
   if (count >= side) return put_row(to, row, begins_line(to));
   const auto pair = [&row]<int lane>(std::integral_constant<int, lane>) {
@@ -198,6 +200,8 @@ void put_part(double* to, const Row<double>& row, std::int64_t count) {
 
 template <class Real>
 class Loader {
+  using Number = Moved<Real>;
+
 public:
   Loader(GaugeField& u, const Real* links, const GaugeOrder& order)
       : u_(u), links_(links), rows_(order, u.geometry()), stride_(rows_.stride()) {}
@@ -210,8 +214,8 @@ public:
                        {nullptr, scratch.fresh[1].data(), scratch.fresh[2].data(), scratch.fresh[3].data()});
       for (std::int64_t octet = 0; octet < rows_.octets(); ++octet) read_sites(scratch, rows_.begin_of(octet));
       for (int mu = 0; mu < 4; ++mu) {
-        const Real* own = scratch.number[static_cast<std::size_t>(slot_of(mu, true) * link_reals)];
-        const Real* others =
+        const Number* own = scratch.number[static_cast<std::size_t>(slot_of(mu, true) * link_reals)];
+        const Number* others =
             mu == 0 ? scratch.number[slot_of(0, false) * link_reals] : links_from_above(scratch, row, mu);
         rows_.fill_factors(scratch, row, mu, true);
         write_row(row, mu, own, others, odd, scratch);
@@ -229,18 +233,19 @@ private:
   void read_sites(BundleScratch<Real>& scratch, std::int64_t k) const {
     const std::int64_t *place = scratch.place.data() + k, *later = scratch.later.data() + k;
     for (int begin = 0; begin < site_numbers; begin += side) {
-      Block<Real> block;
+      Block<Number> block;
       for (std::size_t j = 0; j < side; ++j) {
         prefetch(links_ + later[j] + begin);
-        block[j] = Row<Real>::load(links_ + place[j] + begin);
+        block[j] = load_row<Number>(links_ + place[j] + begin);
       }
       transpose(block);
       for (std::size_t i = 0; i < side; ++i) block[i].store(scratch.number[static_cast<std::size_t>(begin) + i] + k);
     }
   }
 
-  /// The links of the even sites: those that end at the odd sites of the row above. Of another process: any.
-  const Real* links_from_above(BundleScratch<Real>& scratch, const Coordinates<4>& row, int mu) const {
+  /// The links of the even sites: those that end at the odd sites of the row above. Links that another
+  /// process holds get other values here, and their own from return_links (face_links.hpp).
+  const Number* links_from_above(BundleScratch<Real>& scratch, const Coordinates<4>& row, int mu) const {
     const Coordinates<4> above = rows_.neighbour(row, mu, 1);
     Waiting<Real>& waiting = rows_.waiting_for(scratch, row, mu);
     if (waiting.row == rows_.number(above)) return waiting.links.data();
@@ -249,10 +254,10 @@ private:
     for (std::int64_t octet = 0; octet < rows_.octets(); ++octet) {
       const std::int64_t k = rows_.begin_of(octet);
       for (const int begin : block_begins<link_reals>) {
-        Block<Real> block;
+        Block<Number> block;
         for (std::size_t j = 0; j < side; ++j)
-          block[j] = Row<Real>::load(links_ + scratch.place[static_cast<std::size_t>(k) + j] +
-                                     slot_of(mu, false) * link_reals + begin);
+          block[j] = load_row<Number>(links_ + scratch.place[static_cast<std::size_t>(k) + j] +
+                                      slot_of(mu, false) * link_reals + begin);
         transpose(block);
         for (int i = 0; i < side; ++i)
           block[static_cast<std::size_t>(i)].store(waiting.links.data() + (begin + i) * stride_ + k);
@@ -271,7 +276,7 @@ private:
 
   /// @param own     links that begin at the odd sites of the row
   /// @param others  links that end at the odd sites above its even sites
-  void write_row(const Coordinates<4>& row, int mu, const Real* own, const Real* others, std::int64_t odd,
+  void write_row(const Coordinates<4>& row, int mu, const Number* own, const Number* others, std::int64_t odd,
                  const BundleScratch<Real>& scratch) const {
     if (odd == 1)
       write_pairs<false>(row, mu, others, own, scratch);
@@ -282,7 +287,7 @@ private:
   }
   /// @tparam shifted  the odd x = 2 k + 1 has number k + 1: the even site 2 k + 1 has its link at the odd site 2 k + 2
   template <bool shifted>
-  void write_pairs(const Coordinates<4>& row, int mu, const Real* at_even_x, const Real* at_odd_x,
+  void write_pairs(const Coordinates<4>& row, int mu, const Number* at_even_x, const Number* at_odd_x,
                    const BundleScratch<Real>& scratch) const {
     const std::int64_t octets = rows_.octets(), half = rows_.half();
     const bool plain = rows_.plain();
@@ -290,12 +295,12 @@ private:
     double* first = u_.field().data() + u_.link_offset(row, 0);
     for (int number = 0; number < link_reals; ++number) {
       double* to = first + rows_.component(mu, number) * u_.field().component_stride();
-      const Real *even = at_even_x + number * stride_, *odd = at_odd_x + number * stride_;
+      const Number *even = at_even_x + number * stride_, *odd = at_odd_x + number * stride_;
       for (std::int64_t octet = 0; octet < octets; ++octet) {
         const std::int64_t k = rows_.begin_of(octet);
-        auto of_odd = Row<Real>::load(odd + k + (shifted ? 1 : 0));
+        auto of_odd = Row<Number>::load(odd + k + (shifted ? 1 : 0));
         if (shifted && octet + 1 == octets) of_odd.set(static_cast<int>(half - k) - 1, odd[0]);
-        const auto pairs = zip(Row<Real>::load(even + k), of_odd);
+        const auto pairs = zip(Row<Number>::load(even + k), of_odd);
         auto low = converted<double>(pairs[0]), high = converted<double>(pairs[1]);
         if (!plain) {
           low *= Row<double>::load(factor + 2 * k);
@@ -316,6 +321,8 @@ private:
 
 template <class Real>
 class Storer {
+  using Number = Moved<Real>;
+
 public:
   Storer(Real* links, const GaugeField& u, const GaugeOrder& order)
       : links_(links), u_(u), rows_(order, u.geometry()), stride_(rows_.stride()) {}
@@ -323,13 +330,13 @@ public:
   void operator()() const {
     rows_.for_each_row(false, [&](const Coordinates<4>& row, const Coordinates<4>& next, BundleScratch<Real>& scratch) {
       const std::int64_t odd = rows_.fill_places(scratch.place, row);
-      std::array<Real*, 4> below{};
+      std::array<Number*, 4> below{};
       for (int mu = 1; mu < 4; ++mu) below[static_cast<std::size_t>(mu)] = links_from_below(scratch, row, mu, odd);
       point_at_numbers(scratch, stride_, below);
       for (int mu = 0; mu < 4; ++mu) {
-        Real* own = scratch.number[static_cast<std::size_t>(slot_of(mu, true) * link_reals)];
-        Real* others = mu == 0 ? scratch.number[slot_of(0, false) * link_reals]
-                               : scratch.fresh[static_cast<std::size_t>(mu)].data();
+        Number* own = scratch.number[static_cast<std::size_t>(slot_of(mu, true) * link_reals)];
+        Number* others = mu == 0 ? scratch.number[slot_of(0, false) * link_reals]
+                                 : scratch.fresh[static_cast<std::size_t>(mu)].data();
         rows_.fill_factors(scratch, row, mu, false);
         const std::int64_t ahead = rows_.at_edge(next, mu, -1) ? distance(row, rows_.neighbour(next, mu, -1)) : 0;
         read_row(row, mu, odd == 0 ? own : others, odd == 0 ? others : own, scratch, ahead);
@@ -356,14 +363,14 @@ private:
 
   /// The links in direction mu of a row, those at even and at odd x apart.
   /// @param ahead  distance to numbers that are asked for, or 0
-  void read_row(const Coordinates<4>& row, int mu, Real* at_even_x, Real* at_odd_x, const BundleScratch<Real>& scratch,
-                std::int64_t ahead) const {
+  void read_row(const Coordinates<4>& row, int mu, Number* at_even_x, Number* at_odd_x,
+                const BundleScratch<Real>& scratch, std::int64_t ahead) const {
     const std::int64_t octets = rows_.octets();
     const bool plain = rows_.plain();
     const double *factor = scratch.factor.data(), *first = numbers_of(row);
     for (int number = 0; number < link_reals; ++number) {
       const double* from = first + component(mu, number);
-      Real *even = at_even_x + number * stride_, *odd = at_odd_x + number * stride_;
+      Number *even = at_even_x + number * stride_, *odd = at_odd_x + number * stride_;
       for (std::int64_t octet = 0; octet < octets; ++octet) {
         const std::int64_t k = rows_.begin_of(octet);
         auto low = Row<double>::load(from + 2 * k);
@@ -376,7 +383,7 @@ private:
           low *= Row<double>::load(factor + 2 * k);
           high *= Row<double>::load(factor + 2 * k + side);
         }
-        const auto parts = unzip(converted<Real>(low), converted<Real>(high));
+        const auto parts = unzip(converted<Number>(low), converted<Number>(high));
         parts[0].store(even + k);
         parts[1].store(odd + k);
       }
@@ -385,7 +392,7 @@ private:
 
   /// The links in direction mu of the row below that end at the odd sites of this row. Those of another process are
   /// ghosts; other ghosts are not read.
-  Real* links_from_below(BundleScratch<Real>& scratch, const Coordinates<4>& row, int mu, std::int64_t odd) const {
+  Number* links_from_below(BundleScratch<Real>& scratch, const Coordinates<4>& row, int mu, std::int64_t odd) const {
     const auto axis = static_cast<std::size_t>(mu);
     Waiting<Real>& waiting = rows_.waiting_for(scratch, row, mu);
     const bool ghosts = row[axis] == 0 && rows_.geometry().is_split(mu);
@@ -394,8 +401,8 @@ private:
     waiting.row = -1;
     if (ghosts) below[axis] = -1;
     rows_.fill_factors(scratch, below, mu, false);
-    Real* needed = waiting.links.data();
-    Real* rest = scratch.around.data();
+    Number* needed = waiting.links.data();
+    Number* rest = scratch.around.data();
     read_row(below, mu, odd == 0 ? needed : rest, odd == 0 ? rest : needed, scratch, 0);
     return needed;
   }
@@ -403,11 +410,11 @@ private:
   /// The link along x that ends at the odd site x = 0.
   void read_link_before(BundleScratch<Real>& scratch, const Coordinates<4>& row) const {
     const bool ghost = rows_.geometry().is_split(0);
-    const Real* others = scratch.number[slot_of(0, false) * link_reals];
+    const Number* others = scratch.number[slot_of(0, false) * link_reals];
     const double factor = rows_.factor({-1, row[1], row[2], row[3]}, 0);
     for (int number = 0; number < link_reals; ++number)
       scratch.before[static_cast<std::size_t>(number)] =
-          ghost ? static_cast<Real>(factor * numbers_of(row)[component(0, number) - 1])
+          ghost ? static_cast<Number>(factor * numbers_of(row)[component(0, number) - 1])
                 : others[number * stride_ + rows_.half() - 1];
   }
 
@@ -415,19 +422,19 @@ private:
   void write_sites(BundleScratch<Real>& scratch, std::int64_t k, std::int64_t odd, const double* next) const {
     constexpr int first = slot_of(0, false) * link_reals, last = first + link_reals;
     for (int begin = 0; begin < site_numbers; begin += side) {
-      Block<Real> block;
+      Block<Number> block;
       for (int i = 0; i < side; ++i) {
         const int number = begin + i;
         // Along x the odd site 2 k has the link of the even site 2 k - 1.
         const bool shifted = number >= first && number < last && odd == 0;
         prefetch(next + number % gauge_reals * u_.field().component_stride() + number / gauge_reals * side);
         auto& values = block[static_cast<std::size_t>(i)];
-        values = Row<Real>::load(scratch.number[static_cast<std::size_t>(number)] + k - (shifted ? 1 : 0));
+        values = Row<Number>::load(scratch.number[static_cast<std::size_t>(number)] + k - (shifted ? 1 : 0));
         if (shifted && k == 0) values.set(0, scratch.before[static_cast<std::size_t>(number - first)]);
       }
       transpose(block);
       for (int j = 0; j < side; ++j)
-        block[static_cast<std::size_t>(j)].store(scratch.out.data() + j * site_numbers + begin);
+        store_row<Real>(scratch.out.data() + j * site_numbers + begin, block[static_cast<std::size_t>(j)]);
     }
     for (std::int64_t j = 0; j < std::min<std::int64_t>(side, rows_.half() - k); ++j)
       copy_streaming(links_ + scratch.place[static_cast<std::size_t>(k + j)], scratch.out.data() + j * site_numbers,

@@ -63,8 +63,9 @@ void to_array(double* to, const double* from) {
   });
 }
 
-/// A site whose slowest index is a spin: every spin is a sum of `terms` others, with signs and a factor; 0 terms: as it
-/// is. Calls put(number, eight numbers) row by row. @param of  gives the numbers of a spin from one on, unless its own
+/// A site whose slowest index is a spin: every spin becomes a sum of `terms` others, with signs and a factor; without
+/// terms it stays as it is. Calls put(number, eight numbers) row by row.
+/// @param of  of(spin, within) points to the numbers of a spin before the sum, from number `within` on
 template <int terms, class Of, class Put>
 HALOCLINE_INLINE void sum_spins(const SpinSums& sums, double factor, const Of& of, const Put& put) {
   constexpr int spin_rows = propagator_reals / 4 / side;
@@ -87,8 +88,8 @@ HALOCLINE_INLINE auto in_site(const Real* site) {
   return [site](int spin, int within) { return site + propagator_reals / 4 * spin + within; };
 }
 
-/// Two sites: one is finished while the next one is rearranged. Pairs of numbers that were just stored cannot be read
-/// as a whole line at once.
+/// Two sites: one is finished while the next one is rearranged. A line that is loaded right after its pairs were stored
+/// waits until the stores have reached the cache, as stores are forwarded to loads that they cover alone.
 class Rearranging {
 public:
   /// Calls fill(numbers of this site), and finish(place, numbers) for the site before.
@@ -179,9 +180,9 @@ void load_elements(measure::Propagator& s, const Real* propagator, const Propaga
           finish);
     };
     if (units.lanes() == 1)
-      units.read(units.in_array(propagator), unit, one);
+      units.read(propagator, unit, one);
     else
-      units.read_vectors(units.in_array(propagator), unit, reinterpret_cast<Real*>(scratch.vector.data()), one);
+      units.read_vectors(propagator, unit, reinterpret_cast<Real*>(scratch.vector.data()), one);
     sites.last(finish);
   });
 }
@@ -288,7 +289,7 @@ void load_outside(measure::Propagator& s, const Real* propagator, const Propagat
       units.for_each([&](const Unit& unit, UnitScratch& scratch) {
         double* ours = scratch.ours.data();
         for (int i = 0; i < group.count; ++i)
-          mover.load(ours + i * units.size() * column_reals, units.in_array(column(i)), units, unit, scratch);
+          mover.load(ours + i * units.size() * column_reals, column(i), units, unit, scratch);
         for (const int spin : group.spins) {
           double* to = column_of(s, spin, colour);
           if (group.count == 1) {

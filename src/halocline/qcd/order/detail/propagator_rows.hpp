@@ -4,9 +4,9 @@
 /// Propagators in and out of an order.
 ///
 /// Where an order has all 144 elements of a site together, site after site is rearranged and rotated in the first
-/// cache. Where it has twelve spinors, one after another, a column is moved as a spinor (canonical_rows.hpp). A
-/// rotation of the source that adds two columns gives two others, so that two columns are in work at a time. The spins
-/// of the source are summed first and those of the sink then, in double, as in reference.hpp: both agree in every bit.
+/// cache. Where it has twelve spinors, one after another, a column is moved as a spinor (spinor_mover.hpp). A rotation
+/// of the source that adds two columns gives two others, so that two columns are in work at a time. Loads sum the spins
+/// of the sink first, stores those of the source, in double, as in reference.hpp: both agree in every bit.
 
 #include "halocline/qcd/measure/propagator.hpp"
 #include "halocline/qcd/order/order.hpp"

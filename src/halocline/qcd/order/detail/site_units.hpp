@@ -39,7 +39,7 @@ struct Unit {
 template <class Real>
 class Units {
 public:
-  /// @param arrays  of which a thread has a unit in its scratch at a time
+  /// @param arrays  spinors or propagators whose units a thread has in its scratch at the same time
   Units(const SiteOrder& order, const lattice::Geometry4& geometry, std::int64_t numbers, int arrays)
       : local_(geometry.local()),
         sites_(order, geometry),
@@ -91,37 +91,28 @@ public:
     }
   }
 
-  /// The runs of a unit in an array of all sites, and in a buffer that has only the unit: run(begin, place) is the
-  /// first number of the run that begins at a slot, and at a place of the array.
-  auto in_array(const Real* array) const {
-    return [this, array](std::int64_t, std::int64_t place) { return array + place * numbers_; };
-  }
-  template <class Number>
-  auto in_buffer(const Number* buffer) const {
-    return [this, buffer](std::int64_t begin, std::int64_t) { return buffer + begin * numbers_; };
-  }
-
   /// Calls use(u, numbers of the site) for every site, where the numbers of a site lie side by side. Asks for later
   /// sites; in blocks, whose runs are short, for those of the next unit.
-  template <class RunAt, class Use>
-  void read(const RunAt& run_at, const Unit& unit, const Use& use) const {
+  template <class Use>
+  void read(const Real* array, const Unit& unit, const Use& use) const {
     for (const Run& run : runs_) {
-      const auto* site = run_at(run.begin, place_of_run(run, unit.first));
-      const std::int64_t ahead = blocks_         ? run_at(run.begin, place_of_run(run, unit.later)) - site
+      const std::int64_t place = place_of_run(run, unit.first);
+      const Real* site = array + place * numbers_;
+      const std::int64_t ahead = blocks_         ? (place_of_run(run, unit.later) - place) * numbers_
                                  : numbers_ > 24 ? 2 * numbers_
-                                                 : far_ahead<std::remove_cvref_t<decltype(*site)>>;
+                                                 : far_ahead<Real>;
       for (std::int64_t slot = run.begin; slot < run.end; ++slot, site += numbers_) {
-        for (std::int64_t i = 0; i < numbers_; i += 64 / std::int64_t{sizeof(*site)}) prefetch(site + ahead + i);
+        for (std::int64_t i = 0; i < numbers_; i += 64 / std::int64_t{sizeof(Real)}) prefetch(site + ahead + i);
         use(at_slot(slot), site);
       }
     }
   }
 
   /// The same for orders that keep sites side by side, number by number, through `buffer`.
-  template <class RunAt, class Number, class Use>
-  void read_vectors(const RunAt& run_at, const Unit& unit, Number* buffer, const Use& use) const {
+  template <class Use>
+  void read_vectors(const Real* array, const Unit& unit, Real* buffer, const Use& use) const {
     for_each_run(unit, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
-      const auto* vector = run_at(begin, place);
+      const Real* vector = array + place * numbers_;
       for (std::int64_t slot = begin; slot < end; slot += lanes_, vector += lanes_ * numbers_) {
         for (std::int64_t number = 0; number < numbers_; ++number)
           for (std::int64_t lane = 0; lane < lanes_; ++lane)

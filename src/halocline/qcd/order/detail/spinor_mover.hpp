@@ -45,7 +45,7 @@ struct SpinSums {
   }
 };
 
-constexpr int colour_reals = 2 * colours;
+inline constexpr int colour_reals = 2 * colours;
 using SpinorNumbers = std::array<double, spinor_reals>;
 
 /// The numbers of a site, [spin][colour] or [colour][spin] on the side of the array, [spin][colour] on ours.
@@ -174,27 +174,25 @@ public:
   SpinorMover(const SpinSums& sums, Inside inside, bool to_ours)
       : sums_(sums), inside_(inside), by_number_(sums, inside, to_ours) {}
 
-  /// Into [site of the unit][number]. @param run_at  units.in_array(...) or units.in_buffer(...)
-  template <class RunAt>
-  void load(double* ours, const RunAt& run_at, const Units<Real>& units, const Unit& unit, UnitScratch& scratch) const {
-    using Number = std::remove_cvref_t<decltype(*run_at(0, 0))>;
-    const auto one = [&](std::int64_t u, const Number* site) {
+  /// From the array into [site of the unit][number].
+  void load(double* ours, const Real* array, const Units<Real>& units, const Unit& unit, UnitScratch& scratch) const {
+    const auto one = [&](std::int64_t u, const Real* site) {
       load_site<spins>(ours + u * numbers, site, inside_, sums_);
     };
-    if (units.lanes() == 1) return units.read(run_at, unit, one);
+    if (units.lanes() == 1) return units.read(array, unit, one);
     if (spins == 1 || units.lanes() % side != 0)
-      return units.read_vectors(run_at, unit, reinterpret_cast<Number*>(scratch.vector.data()), one);
+      return units.read_vectors(array, unit, reinterpret_cast<Real*>(scratch.vector.data()), one);
     const std::int64_t lanes = units.lanes();
     units.for_each_run(unit, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
       for (std::int64_t slot = begin; slot < end; slot += side) {
         const std::int64_t lane = (slot - begin) % lanes;
-        const Number* vector = run_at(begin, place) + (slot - begin - lane) * numbers + lane;
+        const Real* vector = array + (place + slot - begin - lane) * numbers + lane;
         for (int first = 0; first < numbers; first += side) {
           Block<double> block;
           for (std::size_t k = 0; k < side; ++k) {
             const std::size_t number = static_cast<std::size_t>(first) + k;
             // Numbers are read out of order.
-            prefetch(vector + far_ahead<Number> + static_cast<std::int64_t>(number) * lanes);
+            prefetch(vector + far_ahead<Real> + static_cast<std::int64_t>(number) * lanes);
             block[k] = by_number_(number, [&](int of) { return load_row<double>(vector + of * lanes); });
           }
           transpose(block);

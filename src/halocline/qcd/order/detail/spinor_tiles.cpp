@@ -121,7 +121,7 @@ void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& 
 /// [number][lane] of one tile: out from in, renumbered and rotated.
 template <class T, int lanes>
 void rotate_tile(T* out, const T* in, const Rotation& rotation, bool streaming) {
-  // A tile some tiles on. Numbers are read out of order, which the hardware does not foresee.
+  // A tile 12 KiB ahead. Numbers are read out of order, which the hardware does not foresee.
   if (!streaming)
     for (int line = 0; line < spinor_reals * lanes * int{sizeof(T)} / 64; ++line)
       prefetch(in + far_ahead<T> + line * (64 / int{sizeof(T)}));
@@ -325,7 +325,8 @@ void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_
     const bool joined = doubles ? to.step > 0 : to.stride > 0;
     const std::size_t continued =
         joined ? to.step | (doubles ? 0 : to.stride) : 0;  // bits of lanes in other lanes' lines
-    const bool whole_lines = (two_runs ? joined : doubles) && to.begin_lines(continued);
+    const bool whole_lines = (two_runs ? joined : doubles) && side_by_side * std::int64_t{sizeof(Real)} % 64 == 0 &&
+                             to.begin_lines(continued);
     for (int number = 0; number < spinor_reals; ++number) {
       const std::int64_t offset = number * side_by_side;
       Block<T> block;
@@ -369,7 +370,7 @@ struct Grouping {
   }
 };
 
-/// @param wanted  8 where sites lie side by side, 2 where a group fills whole lines; 1 if the order has no such groups
+/// @param wanted  8 where sites lie side by side, 4 or 2 for tiles that are worked on together; 1: no groups
 template <class T>
 Grouping grouping(const SpinorField<T>& psi, const SiteOrder& order, int wanted) {
   const bool by_parity = order.sites == Sites::even_odd, whole = psi.subset() == lattice::Subset::full;

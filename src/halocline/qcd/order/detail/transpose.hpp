@@ -31,6 +31,11 @@ using Row = core::Pack<T, side>;
 template <class T>
 using Block = std::array<Row<T>, side>;
 
+/// What blocks of an array of Real are moved as: Real, or double where eight floats are no register of their own (SVE
+/// of 512 bits).
+template <class Real>
+using Moved = std::conditional_t<core::whole_pack_lanes<Real>(side) == side, Real, double>;
+
 /// Lanes of a and b, whose groups of `chunk` lanes alternate: the lower groups of both, or the upper ones.
 template <int chunk, bool upper, class T>
 HALOCLINE_INLINE Row<T> interleave_groups(const Row<T>& a, const Row<T>& b) {
