@@ -377,7 +377,7 @@ template <class To, class T, int N>
 __attribute__((always_inline)) inline Pack<To, N> convert(const Pack<T, N>& a) {
 #if defined(__AVX512F__) && !defined(__CUDACC__)
   // One instruction; GCC 12 would convert the two halves and join them. It warns of an undefined register in the form
-  // without a mask. nvcc does not take these intrinsics.
+  // without a mask. Not tried under nvcc.
   using Vector = typename Pack<To, N>::Vector;
   if constexpr (N == 8 && std::is_same_v<To, double> && std::is_same_v<T, float>)
     return Pack<To, N>((Vector)_mm512_maskz_cvtps_pd(0xff, (__m256)a.v));

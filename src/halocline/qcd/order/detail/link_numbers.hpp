@@ -8,16 +8,17 @@
 #include <cstdint>
 
 #include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/order/detail/transpose.hpp"
 #include "halocline/qcd/order/offset.hpp"
 #include "halocline/qcd/order/order.hpp"
 
 namespace halocline::qcd::order::detail {
 
-/// Where the blocks of eight of `count` numbers begin: the last one overlaps the one before.
+/// Where the blocks of `side` of `count` numbers begin: the last one overlaps the one before.
 template <int count>
 inline constexpr auto block_begins = [] {
-  std::array<int, (count + 7) / 8> begins{};
-  for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = std::min(static_cast<int>(i) * 8, count - 8);
+  std::array<int, (count + side - 1) / side> begins{};
+  for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = std::min(static_cast<int>(i) * side, count - side);
   return begins;
 }();
 

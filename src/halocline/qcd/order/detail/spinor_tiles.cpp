@@ -174,11 +174,7 @@ void scatter_octet(const std::array<Real*, side>& sites, const T* tile, int lane
       for (const Real* place : *later) prefetch(place + begin);
     for (int k = 0; k < side; ++k) block[static_cast<std::size_t>(k)] = Row<T>::load(tile + (begin + k) * lanes + lane);
     transpose(block);
-    for (std::size_t j = 0; j < side; ++j)
-      if constexpr (std::is_same_v<T, Real>)
-        put_row(sites[j] + begin, block[j], streaming);
-      else
-        put_row(sites[j] + begin, core::convert<Real>(block[j]), streaming);
+    for (std::size_t j = 0; j < side; ++j) put_row(sites[j] + begin, converted<Real>(block[j]), streaming);
   }
 }
 
@@ -241,21 +237,21 @@ HALOCLINE_INLINE void store_two_runs(Real* to, Real* other, const Row<T>& row) {
 template <class Real>
 struct LanePlaces {
   std::array<Real*, side> first, other{};
-  std::size_t step = 0;    ///< the runs of lane j + step continue those of lane j, where (j & step) == 0; 0: none do
-  std::size_t stride = 0;  ///< the runs of lane j + stride continue both of these
 
   LanePlaces(Real* array, const TileRow& row, std::int64_t x, int lane, std::int64_t side_by_side, bool two_runs) {
     for (int j = 0; j < side; ++j) {
       first[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x), 0, side_by_side);
       if (two_runs) other[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x + 1), 0, side_by_side);
     }
-    if (!two_runs) return;
-    step = lanes_at(side / 2, 0);
-    if (step > 0) stride = lanes_at(side, step);
   }
 
-  /// The lines of one number.
-  void ask(std::int64_t offset) const {
+  /// Lane j + step, where (j & step) == 0, continues both runs of lane j. 0: none does
+  std::size_t step() const { return other[0] == nullptr ? 0 : lanes_at(side / 2, 0); }
+  /// Lane j + stride continues the runs of lanes j and j + step. 0: none does
+  std::size_t stride(std::size_t step) const { return step == 0 ? 0 : lanes_at(side, step); }
+
+  /// The lines of one number. @param step  as above, of these places or of others whose lanes lie alike
+  void ask(std::int64_t offset, std::size_t step) const {
     for (std::size_t j = 0; j < side; ++j) {
       if ((j & step) != 0) continue;
       prefetch(first[j] + offset);
@@ -294,19 +290,20 @@ void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t
   for (int lane = 0; lane < lanes; lane += side) {
     const LanePlaces<const Real> from(spinor, row, x, lane, side_by_side, two_runs),
         later(spinor, ahead, x_ahead, lane, side_by_side, two_runs);
+    const std::size_t step = from.step();
     for (int number = 0; number < spinor_reals; ++number) {
       const std::int64_t offset = number * side_by_side;
       Block<T> block;
-      later.ask(offset);
+      later.ask(offset, step);
       for (std::size_t j = 0; j < side; ++j)
         if (!two_runs) {
           block[j] = load_row<T>(from.first[j] + offset);
-        } else if (from.step == 0) {
+        } else if (step == 0) {
           block[j] = load_two_runs<T>(from.first[j] + offset, from.other[j] + offset);
-        } else if ((j & from.step) == 0) {
+        } else if ((j & step) == 0) {
           const auto parts = join_halves(load_row<T>(from.first[j] + offset), load_row<T>(from.other[j] + offset));
           block[j] = parts[0];
-          block[j + from.step] = parts[1];
+          block[j + step] = parts[1];
         }
       transpose(block);
       for (int k = 0; k < side; ++k)
@@ -322,20 +319,20 @@ void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_
   for (int lane = 0; lane < lanes; lane += side) {
     const LanePlaces<Real> to(spinor, row, x, lane, side_by_side, two_runs),
         later(spinor, ahead, x_ahead, lane, side_by_side, two_runs);
-    const bool joined = doubles ? to.step > 0 : to.stride > 0;
-    const std::size_t continued =
-        joined ? to.step | (doubles ? 0 : to.stride) : 0;  // bits of lanes in other lanes' lines
+    const std::size_t step = to.step(), stride = doubles ? 0 : to.stride(step);
+    const bool joined = doubles ? step > 0 : stride > 0;
+    const std::size_t continued = joined ? step | stride : 0;  // bits of lanes in other lanes' lines
     const bool whole_lines = (two_runs ? joined : doubles) && side_by_side * std::int64_t{sizeof(Real)} % 64 == 0 &&
                              to.begin_lines(continued);
     for (int number = 0; number < spinor_reals; ++number) {
       const std::int64_t offset = number * side_by_side;
       Block<T> block;
-      if (!whole_lines) later.ask(offset);
+      if (!whole_lines) later.ask(offset, step);
       for (int k = 0; k < side; ++k)
         block[static_cast<std::size_t>(k)] = Row<T>::load(tiles + (k * spinor_reals + number) * lanes + lane);
       transpose(block);
       const auto runs_of = [&](std::size_t j) {
-        return join_halves(converted<Real>(block[j]), converted<Real>(block[j + to.step]));
+        return join_halves(converted<Real>(block[j]), converted<Real>(block[j + step]));
       };
       for (std::size_t j = 0; j < side; ++j)
         if (!two_runs) {
@@ -348,7 +345,7 @@ void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_
             put_row(to.first[j] + offset, runs[0], whole_lines);
             put_row(to.other[j] + offset, runs[1], whole_lines);
           } else {
-            const auto rest = runs_of(j + to.stride);
+            const auto rest = runs_of(j + stride);
             put_rows(to.first[j] + offset, runs[0], rest[0], whole_lines);
             put_rows(to.other[j] + offset, runs[1], rest[1], whole_lines);
           }
