@@ -65,7 +65,8 @@ void bind_comm(nb::module_& m) {
             return to_bytes(group.gather(bytes_of(mine), root));
           },
           "bytes"_a, "root"_a = 0, "The bytes of all ranks in rank order at the root, empty elsewhere.");
-  m.def("world", &comm::world, "All processes of the run; the first call starts MPI when nobody has. Collective.");
+  m.def("world", &comm::world, nb::call_guard<nb::gil_scoped_release>(),
+        "All processes of the run; the first call starts MPI when nobody has. Collective.");
   m.def("from_fortran_handle", &comm::from_fortran_handle, "handle"_a,
         "A group on a duplicate of an MPI communicator given as mpi4py's comm.py2f(). Collective.");
   m.def(

@@ -172,11 +172,11 @@ def test_an_error_on_one_rank_alone_ends_the_whole_job(python, lime, tmp_path):
     script = tmp_path / "fails.py"
     script.write_text(
         "import sys\n"
-        "from halocline.cli import main\n"
+        "from halocline.cli import ending, main\n"
         "from halocline.comm import launched_rank\n"
         "from halocline.errors import Error\n"
         "from halocline.qcd import gauge\n"
-        "main.SECONDS_TO_AGREE = 1.0\n"
+        "ending.SECONDS_TO_AGREE = 1.0\n"
         "def fails(u):\n"
         "    raise Error('the disk of this node is gone.')\n"
         "if launched_rank() == 1:\n"
@@ -186,6 +186,40 @@ def test_an_error_on_one_rank_alone_ends_the_whole_job(python, lime, tmp_path):
     done = python(script, ranks=2)
     assert done.returncode == 1
     assert "halocline: rank 1: the disk of this node is gone." in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_first_rank_that_starts_late_still_says_the_sentence(tmp_path, parallel_environment):
+    """A launcher ends the job when the first rank exits with an error, so the others must not exit before."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, time\ntime.sleep(2 if os.environ.get('OMPI_COMM_WORLD_RANK') == '0' else 0)\n"
+    )
+    words = ["mpirun", "-n", "3", sys.executable, "-m", "halocline.cli.main", "qcd", "spectrum", "none.toml"]
+    environment = parallel_environment | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 2
+    assert done.stderr.count("halocline: ") == 1 and "halocline: none.toml" in done.stderr, done.stderr
+
+
+FAILS_BEFORE_MPI = """
+import sys, time
+from halocline.cli import ending
+from halocline.comm import launched_rank, world
+ending.SECONDS_TO_AGREE = 1.0
+if launched_rank() == 1:
+    sys.exit(ending.finish(2, "the run file is missing on this node."))
+if sys.argv[1] == "waits":
+    world().broadcast(b"")
+if sys.argv[1] != "has ended":
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("other", ["waits", "works", "has ended"])
+def test_an_error_before_mpi_starts_on_one_rank_alone_is_said(python, tmp_path, other):
+    (tmp_path / "fails.py").write_text(FAILS_BEFORE_MPI)
+    done = python("fails.py", other, ranks=2)
+    assert done.returncode != 0
+    assert "halocline: rank 1: the run file is missing on this node." in done.stderr, done.stderr
 
 
 STALLED = """

@@ -15,7 +15,6 @@ import contextlib
 import errno
 import os
 import sys
-import time
 import traceback
 from typing import Annotated
 
@@ -23,12 +22,10 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from halocline.cli.common import command_group
+from halocline.cli.ending import STOPPED, finish, print_error
 from halocline.comm import check_machine, launched_rank
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
-SECONDS_TO_AGREE = 10.0
-SECONDS_TO_SPEAK = 2.0
-"""For the other ranks to print their sentences, where one is lost and the ranks cannot agree."""
 DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
@@ -77,11 +74,11 @@ def outcome(error: BaseException) -> tuple[int, str]:
     if isinstance(error, Exit):
         return error.exit_code, ""
     if isinstance(error, (Abort, KeyboardInterrupt)):
-        return 130, "stopped."
+        return STOPPED, "stopped."
     if isinstance(error, TyperException):
         return error.exit_code, error.format_message()
     if isinstance(error, Interrupted):
-        return 130, str(error)
+        return STOPPED, str(error)
     if isinstance(error, (InvalidArgument, FileError)):
         return 2, str(error)
     if isinstance(error, NotConverged):
@@ -95,56 +92,6 @@ def outcome(error: BaseException) -> tuple[int, str]:
     return 1, "internal error, please report it:\n" + "".join(traceback.format_exception(error)).rstrip()
 
 
-def all_ranks_are_here() -> bool:
-    """Whether every rank of the job reaches this point within a short time. Needs mpi4py; False without it."""
-    try:
-        from mpi4py import MPI
-    except Exception:  # without a working mpi4py the ranks cannot agree
-        return False
-    from halocline import _halocline
-
-    request = MPI.COMM_WORLD.Ibarrier()
-    deadline = time.monotonic() + (SECONDS_TO_SPEAK if _halocline.comm.gave_up_waiting() else SECONDS_TO_AGREE)
-    while not request.Test():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
-
-
-def finish(status: int, sentence: str) -> int:
-    """Prints the sentence once. Ends this rank if all ranks agree, otherwise aborts the whole job."""
-    rank = launched_rank()
-    if rank is None or not _mpi_started():
-        if sentence and rank in (None, 0):
-            _print_error(sentence)
-        return status
-    if all_ranks_are_here():
-        if sentence and rank == 0:
-            _print_error(sentence)
-        return status
-    from halocline import _halocline
-
-    head = f"rank {rank}"
-    _print_error(
-        f"{head} stopped." if not sentence else sentence if sentence.startswith(head) else f"{head}: {sentence}"
-    )
-    _halocline.comm.abort_all(status)
-    return status
-
-
-def _mpi_started() -> bool:
-    try:
-        from mpi4py import rc
-
-        rc.initialize = False  # only query; do not start MPI for an error before MPI's start
-        from mpi4py import MPI
-
-        return MPI.Is_initialized() and not MPI.Is_finalized()
-    except Exception:
-        return True
-
-
 def _forget_output() -> None:
     """Discards the buffered standard output, because Python would try to write it again at exit and report the
     failure."""
@@ -152,10 +99,6 @@ def _forget_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-
-
-def _print_error(sentence: str) -> None:
-    print(f"halocline: {sentence}", file=sys.stderr, flush=True)
 
 
 def _refused_machine() -> str:
@@ -176,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
         if thread_problem:
             raise InvalidArgument(thread_problem)
         if missing := _refused_machine():
-            _print_error(missing)  # on each rank where it is so: MPI has not started, and nobody else can say it
+            print_error(missing)  # on each rank where it is so: MPI has not started, and nobody else can say it
             return 2
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # file names may contain characters that no encoding has
