@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/order/detail/gauge_rows.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "halocline/qcd/order/detail/link_numbers.hpp"
 #include "halocline/qcd/order/detail/odd_site_links.hpp"
 #include "halocline/qcd/order/detail/site_index.hpp"
+#include "halocline/qcd/order/detail/thread_scratch.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
 
 namespace halocline::qcd::order::detail {
@@ -43,25 +42,16 @@ public:
   void for_each_row(const Work& work) const {
     const auto& local = geometry_.local();
     const std::int64_t rows = local[1] * local[2] * local[3];
-    std::vector<Scratch> of_threads(static_cast<std::size_t>(std::max(omp_get_max_threads(), 1)));
-    for (Scratch& scratch : of_threads) {  // before the threads start: none of them can run out of memory
-      const auto length = static_cast<std::size_t>(local[0]);
-      scratch.index.resize(length);
-      scratch.place.resize(4 * length);
-      scratch.factor.resize(4 * length, 1.0);
-      scratch.buffer = core::AlignedArray<double>(local[0] * gauge_reals);
-    }
-#pragma omp parallel num_threads(static_cast<int>(of_threads.size()))
-    {
-      Scratch& scratch = of_threads[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(static)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const Coordinates<4> x = coordinates(row);
-        sites_.fill_row(scratch.index.data(), x[1], x[2], x[3]);
-        work(x, scratch);
-      }
-      core::fence_streams();
-    }
+    const auto length = static_cast<std::size_t>(local[0]);
+    ThreadScratch<Scratch> threads([&] {
+      return Scratch{std::vector<std::int64_t>(length), std::vector<std::int64_t>(4 * length),
+                     std::vector<double>(4 * length, 1.0), core::AlignedArray<double>(local[0] * gauge_reals)};
+    });
+    threads.for_each(rows, [&](std::int64_t row, Scratch& scratch) {
+      const Coordinates<4> x = coordinates(row);
+      sites_.fill_row(scratch.index.data(), x[1], x[2], x[3]);
+      work(x, scratch);
+    });
   }
 
   std::int64_t length() const noexcept { return geometry_.local()[0]; }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/order/detail/odd_site_links.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/qcd/order/detail/link_numbers.hpp"
 #include "halocline/qcd/order/detail/site_index.hpp"
+#include "halocline/qcd/order/detail/thread_scratch.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
 
 namespace halocline::qcd::order::detail {
@@ -66,18 +65,11 @@ public:
   void for_each_row(bool down, const Work& work) const {
     const auto& local = geometry_.local();
     const std::int64_t rows = local[1] * local[2] * local[3];
-    std::vector<BundleScratch<Real>> of_threads(static_cast<std::size_t>(std::max(omp_get_max_threads(), 1)));
-    for (auto& scratch : of_threads) prepare(scratch);  // before the threads start: none can run out of memory
-#pragma omp parallel num_threads(static_cast<int>(of_threads.size()))
-    {
-      auto& scratch = of_threads[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(static)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const std::int64_t next = std::min(row + 1, rows - 1);
-        work(coordinates(down ? rows - 1 - row : row), coordinates(down ? rows - 1 - next : next), scratch);
-      }
-      core::fence_streams();
-    }
+    ThreadScratch<BundleScratch<Real>> threads([&] { return made_scratch(); });
+    threads.for_each(rows, [&](std::int64_t row, BundleScratch<Real>& scratch) {
+      const std::int64_t next = std::min(row + 1, rows - 1);
+      work(coordinates(down ? rows - 1 - row : row), coordinates(down ? rows - 1 - next : next), scratch);
+    });
   }
 
   /// The row next to this one, one step along an axis; the row on the other side of the box where that is the end.
@@ -148,7 +140,8 @@ private:
     return {0, bundle_y * width_[1] + y, row * width_[2] + z, t};
   }
 
-  void prepare(BundleScratch<Real>& scratch) const {
+  BundleScratch<Real> made_scratch() const {
+    BundleScratch<Real> scratch;
     // Loads of eight numbers pass the end by one site at most.
     const core::AlignedArray<Moved<Real>> link(link_reals * stride() + side);
     scratch.place.resize(static_cast<std::size_t>(length()));
@@ -160,6 +153,7 @@ private:
       scratch.waiting[mu].assign(static_cast<std::size_t>(rows[mu]), Waiting<Real>{-1, link});
       scratch.fresh[mu] = link;
     }
+    return scratch;
   }
 
   const GaugeOrder& order_;

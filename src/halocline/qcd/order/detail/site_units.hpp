@@ -6,8 +6,6 @@
 /// A unit is a row of x, or one time slice of a block of openQCD. A run is in the array what a piece is on our side:
 /// sites that follow each other. Only the place of the first site of a run is looked up.
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -15,11 +13,12 @@
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/qcd/order/detail/site_index.hpp"
+#include "halocline/qcd/order/detail/thread_scratch.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
 
 namespace halocline::qcd::order::detail {
 
-/// What a thread needs for a unit. All of it is there before the threads start: none of them can run out of memory.
+/// What a thread needs for a unit.
 struct UnitScratch {
   core::AlignedArray<double> ours, array;  ///< numbers of a unit as we have them, and in the order of the array
   core::AlignedArray<double> vector;       ///< numbers of the sites that lie side by side
@@ -45,32 +44,20 @@ public:
         sites_(order, geometry),
         numbers_(numbers),
         lanes_(order::lanes(order, sizeof(Real))),
-        blocks_(order.sites == Sites::cache_blocks) {
-    if (blocks_)
-      for (std::size_t axis = 0; axis < 3; ++axis) extent_[axis] = cache_block_extent(local_[axis]);
-    else
-      extent_[0] = local_[0];
+        blocks_(order.sites == Sites::cache_blocks),
+        extent_(extents()),
+        scratch_([&] { return UnitScratch(size(), numbers, arrays, lanes_); }) {
     describe(order);
-    const auto threads = static_cast<std::size_t>(std::max(omp_get_max_threads(), 1));
-    scratch_.reserve(threads);
-    for (std::size_t thread = 0; thread < threads; ++thread) scratch_.emplace_back(size(), numbers, arrays, lanes_);
   }
 
   /// Calls work(unit, scratch) for every unit; threads share them.
   template <class Work>
   void for_each(const Work& work) {
     const std::int64_t units = lattice::product<4>(local_) / size();
-#pragma omp parallel num_threads(static_cast<int>(scratch_.size()))
-    {
-      UnitScratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(static)
-      for (std::int64_t number = 0; number < units; ++number) {
-        const auto first = first_of(number), next = first_of(number + 1 < units ? number + 1 : number);
-        work(Unit{first, next, lattice::linear_index<4>(first, local_), lattice::linear_index<4>(next, local_)},
-             scratch);
-      }
-      core::fence_streams();
-    }
+    scratch_.for_each(units, [&](std::int64_t number, UnitScratch& scratch) {
+      const auto first = first_of(number), next = first_of(number + 1 < units ? number + 1 : number);
+      work(Unit{first, next, lattice::linear_index<4>(first, local_), lattice::linear_index<4>(next, local_)}, scratch);
+    });
   }
 
   /// Sites of a unit.
@@ -195,13 +182,19 @@ private:
     if (middle < size()) runs_.push_back({middle, size(), at(at_slot(middle))});
   }
 
-  lattice::Coordinates<4> local_, extent_{1, 1, 1, 1};
+  lattice::Coordinates<4> extents() const {
+    if (!blocks_) return {local_[0], 1, 1, 1};
+    return {cache_block_extent(local_[0]), cache_block_extent(local_[1]), cache_block_extent(local_[2]), 1};
+  }
+
+  lattice::Coordinates<4> local_;
   SiteIndex sites_;
   std::int64_t numbers_, lanes_;
   bool blocks_;
+  lattice::Coordinates<4> extent_;  ///< of a unit
   std::vector<std::int64_t> distance_, slot_, at_slot_;
   std::vector<Run> runs_;
-  std::vector<UnitScratch> scratch_;
+  ThreadScratch<UnitScratch> scratch_;
 };
 
 }  // namespace halocline::qcd::order::detail

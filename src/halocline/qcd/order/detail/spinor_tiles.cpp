@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/order/detail/spinor_tiles.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/qcd/order/detail/rotation.hpp"
 #include "halocline/qcd/order/detail/site_index.hpp"
+#include "halocline/qcd/order/detail/thread_scratch.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
 
 namespace halocline::qcd::order::detail {
@@ -92,30 +91,22 @@ void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& 
   struct OfThread {
     Strands strands, next;
     core::AlignedArray<T> buffer;
+    std::int64_t ahead;  // the row of `next`
   };
-  // Before the threads start: none of them can run out of memory.
   const Strands blank(static_cast<std::size_t>(parts), TileRow(layout, sites));
-  const auto threads = static_cast<std::size_t>(std::max(omp_get_max_threads(), 1));
-  std::vector<OfThread> of_threads;
-  of_threads.reserve(threads);
-  while (of_threads.size() < threads)
-    of_threads.push_back({blank, blank, core::AlignedArray<T>(std::int64_t{side} * spinor_reals * layout.lanes())});
-#pragma omp parallel num_threads(static_cast<int>(of_threads.size()))
-  {
-    auto& [strands, next, buffer] = of_threads[static_cast<std::size_t>(omp_get_thread_num())];
-    std::int64_t ahead = -1;
-#pragma omp for schedule(static)
-    for (std::int64_t row = 0; row < rows; ++row) {
-      if (ahead == row)
-        std::swap(strands, next);
-      else
-        move(strands, row);
-      ahead = row + 1 < rows ? row + 1 : 0;
-      move(next, ahead);
-      work(strands, next, buffer.data());
-    }
-    core::fence_streams();
-  }
+  ThreadScratch<OfThread> threads([&] {
+    return OfThread{blank, blank, core::AlignedArray<T>(std::int64_t{side} * spinor_reals * layout.lanes()), -1};
+  });
+  threads.for_each(rows, [&](std::int64_t row, OfThread& of_thread) {
+    auto& [strands, next, buffer, ahead] = of_thread;
+    if (ahead == row)
+      std::swap(strands, next);
+    else
+      move(strands, row);
+    ahead = row + 1 < rows ? row + 1 : 0;
+    move(next, ahead);
+    work(strands, next, buffer.data());
+  });
 }
 
 /// [number][lane] of one tile: out from in, renumbered and rotated.
