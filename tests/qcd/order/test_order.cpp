@@ -308,23 +308,34 @@ TEST_CASE("order: spinors of few lanes, other numbers of lanes, and vectors that
 }
 
 TEST_CASE("order: spinors whose lanes continue each other's runs in a line of the array, or do not") {
-  // Eight tiles along x, four of each parity: two lanes fill a line of doubles, and four a line of floats.
-  for (const Coordinates<4>& box :
-       {Coordinates<4>{64, 2, 2, 2}, Coordinates<4>{128, 2, 2, 2}, Coordinates<4>{32, 4, 2, 2}}) {
-    const auto geometry = test::one_process(box);
-    const auto whole = lattice::TileLayout::best(geometry, 16);
-    for (const auto& layout : {whole, lattice::TileLayout::best(geometry, 8), lattice::TileLayout::split(whole, 8)})
-      for (const int side_by_side : {8, 16}) {
-        CAPTURE(box[0]);
-        CAPTURE(layout->lanes());
-        CAPTURE(side_by_side);
-        const SpinorOrder order{{Sites::even_odd, side_by_side}, Inside::spin_colour, &spin_bases::dirac_pauli};
-        compare_spinors<float, float>(order, layout, lattice::Subset::full);
-        compare_spinors<double, double>(order, layout, lattice::Subset::full);
-        compare_spinors<double, float>(order, layout, lattice::Subset::full);
-        compare_spinors<float, double>(order, layout, lattice::Subset::even);
+  // A lane has 2 to 128 sites along x; in the array 8 or 16 sites lie side by side, of one parity or of both.
+  const auto compare = [](const std::shared_ptr<const lattice::TileLayout>& layout) {
+    CAPTURE(layout->lanes());
+    CAPTURE(layout->parts()[0]);
+    for (const int side_by_side : {8, 16}) {
+      CAPTURE(side_by_side);
+      const SpinorOrder halves{{Sites::halves_of_x, side_by_side}, Inside::colour_spin, &spin_bases::ukqcd};
+      compare_spinors<float, float>(halves, layout, lattice::Subset::full);
+      compare_spinors<double, double>(halves, layout, lattice::Subset::full);
+      const SpinorOrder parities{{Sites::even_odd, side_by_side}, Inside::spin_colour, &spin_bases::dirac_pauli};
+      compare_spinors<float, float>(parities, layout, lattice::Subset::full);
+      compare_spinors<double, double>(parities, layout, lattice::Subset::full);
+      compare_spinors<double, float>(parities, layout, lattice::Subset::odd);
+      compare_spinors<float, double>(parities, layout, lattice::Subset::even);
+    }
+  };
+  for (const std::int64_t length : {16, 32, 48, 64, 96, 128})
+    for (const std::int64_t lanes : {8, 16})
+      for (std::int64_t along_x = 1; along_x <= lanes && length % (2 * along_x) == 0; along_x *= 2) {
+        CAPTURE(length);
+        CAPTURE(along_x);
+        const std::int64_t others = lanes / along_x;
+        const auto geometry = test::one_process({length, 2, 2, 2 * others});
+        const auto layout =
+            std::make_shared<const lattice::TileLayout>(geometry, Coordinates<4>{along_x, 1, 1, others});
+        compare(layout);
+        if (lanes == 16) compare(lattice::TileLayout::split(layout, 8));
       }
-  }
 }
 
 namespace {

@@ -5,71 +5,25 @@
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/qcd/order/detail/lane_runs.hpp"
 #include "halocline/qcd/order/detail/rotation.hpp"
 #include "halocline/qcd/order/detail/site_index.hpp"
 #include "halocline/qcd/order/detail/thread_scratch.hpp"
+#include "halocline/qcd/order/detail/tile_row.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
 
 namespace halocline::qcd::order::detail {
 namespace {
 
-using lattice::Coordinates;
-using lattice::TileLayout;
-
-constexpr int most_lanes = TileLayout::max_lanes;
-
-/// Tiles of one part of a split layout, side by side along x: the same outer y z t.
-class TileRow {
-public:
-  TileRow(const TileLayout& layout, const SiteIndex& sites)
-      : layout_(&layout), sites_(&sites), parts_(lattice::product<4>(layout.parts())) {
-    const std::int64_t length = layout.geometry().local()[0];
-    for (int lane = 0; lane < layout.lanes(); ++lane) {
-      const Coordinates<4> at = layout.lane_coordinates(lane);
-      lane_[static_cast<std::size_t>(lane)] = at;
-      // Lanes along x share the row that the first of them fills.
-      begin_[static_cast<std::size_t>(lane)] =
-          layout.lane_index({0, at[1], at[2], at[3]}) * length + layout.outer()[0] * at[0];
-    }
-    indices_.resize(static_cast<std::size_t>(layout.lanes() * length));
-  }
-
-  /// Fills in the places of all sites of the row. @param first  outer coordinates of its first tile
-  void move_to(const Coordinates<4>& first) {
-    first_x_ = first[0];
-    parity_ = layout_->parity_of(first);
-    tile_ = layout_->tile_index(first);
-    const auto& extent = layout_->outer();
-    const std::int64_t length = layout_->geometry().local()[0];
-    for (int lane = 0; lane < layout_->lanes(); ++lane) {
-      const Coordinates<4>& at = lane_[static_cast<std::size_t>(lane)];
-      if (at[0] == 0)
-        sites_->fill_row(indices_.data() + lane * length, first[1] + extent[1] * at[1], first[2] + extent[2] * at[2],
-                         first[3] + extent[3] * at[3]);
-    }
-  }
-
-  /// Where the site of a lane and a tile is in the array; x counts from the first tile.
-  std::int64_t index(int lane, std::int64_t x) const {
-    return indices_[static_cast<std::size_t>(begin_[static_cast<std::size_t>(lane)] + first_x_ + x)];
-  }
-
-  int parity(std::int64_t x) const { return static_cast<int>((parity_ + x) & 1); }
-  /// The tiles of the other parts lie between.
-  std::int64_t tile(std::int64_t x) const { return tile_ + x / 2 * parts_; }
-
-private:
-  const TileLayout* layout_;
-  const SiteIndex* sites_;
-  std::array<Coordinates<4>, most_lanes> lane_{};
-  std::array<std::int64_t, most_lanes> begin_{};  ///< of the lane in indices_
-  std::vector<std::int64_t> indices_;             ///< [lane][x]
-  std::int64_t first_x_ = 0, tile_ = 0, parts_ = 1;
-  int parity_ = 0;
-};
-
 /// Tiles of a row, both parities.
 std::int64_t row_length(const TileLayout& layout) { return layout.outer()[0] / layout.parts()[0]; }
+
+/// The outer coordinates of this tile of even parity, or of the odd one before it along x.
+Coordinates<4> first_tile(const TileLayout& layout, std::int64_t tile) {
+  auto first = layout.outer_coordinates(0, tile);
+  first[0] -= first[0] % 2;
+  return first;
+}
 
 /// Rows that lie in memory tile by tile in turn: those of the parts of a split layout.
 using Strands = std::vector<TileRow>;
@@ -82,11 +36,8 @@ void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& 
   const std::int64_t row_tiles = parts * row_length(layout) / 2;  // of each parity
   const std::int64_t rows = layout.tiles() / row_tiles;
   const auto move = [&](Strands& strands, std::int64_t row) {
-    for (std::int64_t part = 0; part < parts; ++part) {
-      auto first = layout.outer_coordinates(0, row * row_tiles + part);
-      first[0] -= first[0] % 2;
-      strands[static_cast<std::size_t>(part)].move_to(first);
-    }
+    for (std::int64_t part = 0; part < parts; ++part)
+      strands[static_cast<std::size_t>(part)].move_to(first_tile(layout, row * row_tiles + part));
   };
   struct OfThread {
     Strands strands, next;
@@ -184,16 +135,11 @@ void scatter_runs(Real* spinor, const T* tiles, const TileRow& row, std::int64_t
                    count * spinor_reals);
 }
 
-/// The number `number` of eight sites that lie side by side, the first of them at `index`.
-std::int64_t place_of(std::int64_t index, int number, std::int64_t side_by_side) {
-  return (index / side_by_side * spinor_reals + number) * side_by_side + index % side_by_side;
-}
-
 /// One tile of an order whose sites lie side by side, where no eight tiles have them so: number by number.
 template <class T, int lanes, class Real>
 void gather_numbers(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
   for (int lane = 0; lane < lanes; ++lane) {
-    const Real* from = spinor + place_of(row.index(lane, x), 0, side_by_side);
+    const Real* from = spinor + place_of(row.index(lane, x), side_by_side);
     for (int number = 0; number < spinor_reals; ++number)
       tile[number * lanes + lane] = static_cast<T>(from[number * side_by_side]);
   }
@@ -202,146 +148,9 @@ void gather_numbers(T* tile, const Real* spinor, const TileRow& row, std::int64_
 template <class T, int lanes, class Real>
 void scatter_numbers(Real* spinor, const T* tile, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
   for (int lane = 0; lane < lanes; ++lane) {
-    Real* to = spinor + place_of(row.index(lane, x), 0, side_by_side);
+    Real* to = spinor + place_of(row.index(lane, x), side_by_side);
     for (int number = 0; number < spinor_reals; ++number)
       to[number * side_by_side] = static_cast<Real>(tile[number * lanes + lane]);
-  }
-}
-
-/// Four numbers and four others.
-template <class T, class Real>
-HALOCLINE_INLINE Row<T> load_two_runs(const Real* from, const Real* other) {
-  using Half = core::Pack<Real, side / 2>;
-  const auto a = Half::load(from), b = Half::load(other);
-  return converted<T>(Row<Real>(__builtin_shufflevector(a.v, b.v, 0, 1, 2, 3, 4, 5, 6, 7)));
-}
-template <class Real, class T>
-HALOCLINE_INLINE void store_two_runs(Real* to, Real* other, const Row<T>& row) {
-  using Half = core::Pack<Real, side / 2>;
-  const auto numbers = converted<Real>(row);
-  Half(__builtin_shufflevector(numbers.v, numbers.v, 0, 1, 2, 3)).store(to);
-  Half(__builtin_shufflevector(numbers.v, numbers.v, 4, 5, 6, 7)).store(other);
-}
-
-/// Where eight lanes of eight tiles are in an array whose sites lie side by side: one run each; or four sites of one
-/// parity, and four of the other.
-template <class Real>
-struct LanePlaces {
-  std::array<Real*, side> first, other{};
-
-  LanePlaces(Real* array, const TileRow& row, std::int64_t x, int lane, std::int64_t side_by_side, bool two_runs) {
-    for (int j = 0; j < side; ++j) {
-      first[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x), 0, side_by_side);
-      if (two_runs) other[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x + 1), 0, side_by_side);
-    }
-  }
-
-  /// Lane j + step, where (j & step) == 0, continues both runs of lane j. 0: none does
-  std::size_t step() const { return other[0] == nullptr ? 0 : lanes_at(side / 2, 0); }
-  /// Lane j + stride continues the runs of lanes j and j + step. 0: none does
-  std::size_t stride(std::size_t step) const { return step == 0 ? 0 : lanes_at(side, step); }
-
-  /// The lines of one number. @param step  as above, of these places or of others whose lanes lie alike
-  void ask(std::int64_t offset, std::size_t step) const {
-    for (std::size_t j = 0; j < side; ++j) {
-      if ((j & step) != 0) continue;
-      prefetch(first[j] + offset);
-      if (other[j] != nullptr) prefetch(other[j] + offset);
-    }
-  }
-
-  /// Whether the runs of all lanes without these bits begin lines.
-  bool begin_lines(std::size_t bits) const {
-    bool all = true;
-    for (std::size_t j = 0; j < side; ++j)
-      if ((j & bits) == 0) all = all && begins_line(first[j]) && begins_line(other[j]);  // a null pointer does
-    return all;
-  }
-
-private:
-  /// The distance of lanes whose runs are `numbers` apart, among lanes without the bit `below`.
-  std::size_t lanes_at(std::int64_t numbers, std::size_t below) const {
-    for (const std::size_t lanes : {1U, 2U, 4U}) {
-      if (lanes == below) continue;
-      bool all = true;
-      for (std::size_t j = 0; j < side; ++j)
-        if ((j & (lanes | below)) == 0)
-          all = all && first[j + lanes] == first[j] + numbers && other[j + lanes] == other[j] + numbers;
-      if (all) return lanes;
-    }
-    return 0;
-  }
-};
-
-/// Eight tiles whose sites of one lane lie side by side, from x on; or four of them, and four others from x + 1 on.
-/// Into [tile][number][lane].
-template <class T, int lanes, class Real>
-void gather_lanes(T* tiles, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
-                  bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
-  for (int lane = 0; lane < lanes; lane += side) {
-    const LanePlaces<const Real> from(spinor, row, x, lane, side_by_side, two_runs),
-        later(spinor, ahead, x_ahead, lane, side_by_side, two_runs);
-    const std::size_t step = from.step();
-    for (int number = 0; number < spinor_reals; ++number) {
-      const std::int64_t offset = number * side_by_side;
-      Block<T> block;
-      later.ask(offset, step);
-      for (std::size_t j = 0; j < side; ++j)
-        if (!two_runs) {
-          block[j] = load_row<T>(from.first[j] + offset);
-        } else if (step == 0) {
-          block[j] = load_two_runs<T>(from.first[j] + offset, from.other[j] + offset);
-        } else if ((j & step) == 0) {
-          const auto parts = join_halves(load_row<T>(from.first[j] + offset), load_row<T>(from.other[j] + offset));
-          block[j] = parts[0];
-          block[j + step] = parts[1];
-        }
-      transpose(block);
-      for (int k = 0; k < side; ++k)
-        block[static_cast<std::size_t>(k)].store(tiles + (k * spinor_reals + number) * lanes + lane);
-    }
-  }
-}
-
-template <class T, int lanes, class Real>
-void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_t x, std::int64_t side_by_side,
-                   bool two_runs, const TileRow& ahead, std::int64_t x_ahead) {
-  constexpr bool doubles = sizeof(Real) == 8;
-  for (int lane = 0; lane < lanes; lane += side) {
-    const LanePlaces<Real> to(spinor, row, x, lane, side_by_side, two_runs),
-        later(spinor, ahead, x_ahead, lane, side_by_side, two_runs);
-    const std::size_t step = to.step(), stride = doubles ? 0 : to.stride(step);
-    const bool joined = doubles ? step > 0 : stride > 0;
-    const std::size_t continued = joined ? step | stride : 0;  // bits of lanes in other lanes' lines
-    const bool whole_lines = (two_runs ? joined : doubles) && side_by_side * std::int64_t{sizeof(Real)} % 64 == 0 &&
-                             to.begin_lines(continued);
-    for (int number = 0; number < spinor_reals; ++number) {
-      const std::int64_t offset = number * side_by_side;
-      Block<T> block;
-      if (!whole_lines) later.ask(offset, step);
-      for (int k = 0; k < side; ++k)
-        block[static_cast<std::size_t>(k)] = Row<T>::load(tiles + (k * spinor_reals + number) * lanes + lane);
-      transpose(block);
-      const auto runs_of = [&](std::size_t j) {
-        return join_halves(converted<Real>(block[j]), converted<Real>(block[j + step]));
-      };
-      for (std::size_t j = 0; j < side; ++j)
-        if (!two_runs) {
-          put_row(to.first[j] + offset, converted<Real>(block[j]), whole_lines);
-        } else if (!joined) {
-          store_two_runs(to.first[j] + offset, to.other[j] + offset, block[j]);
-        } else if ((j & continued) == 0) {
-          const auto runs = runs_of(j);
-          if constexpr (doubles) {
-            put_row(to.first[j] + offset, runs[0], whole_lines);
-            put_row(to.other[j] + offset, runs[1], whole_lines);
-          } else {
-            const auto rest = runs_of(j + stride);
-            put_rows(to.first[j] + offset, runs[0], rest[0], whole_lines);
-            put_rows(to.other[j] + offset, runs[1], rest[1], whole_lines);
-          }
-        }
-    }
   }
 }
 
@@ -349,26 +158,40 @@ void scatter_lanes(Real* spinor, const T* tiles, const TileRow& row, std::int64_
 struct Grouping {
   int count = 1;
   std::int64_t step = 1;  ///< along x
-  bool two_runs = false;  ///< half of them, with even x, follow each other, and the other half too
 
   /// The tile number i of a group.
-  std::int64_t x(std::int64_t begin, int i) const {
-    if (!two_runs) return begin + i * step;
-    return i < count / 2 ? begin + 2 * i : begin + 1 + 2 * (i - count / 2);
-  }
+  std::int64_t x(std::int64_t begin, int i) const { return begin + i * step; }
 };
 
-/// @param wanted  8 where sites lie side by side, 4 or 2 for tiles that are worked on together; 1: no groups
+/// @param wanted  tiles that are to follow each other: 8, 4 or 2. One tile is no group
 template <class T>
 Grouping grouping(const SpinorField<T>& psi, const SiteOrder& order, int wanted) {
   const bool by_parity = order.sites == Sites::even_odd, whole = psi.subset() == lattice::Subset::full;
-  if (wanted == 1 || order.sites == Sites::cache_blocks || (!whole && !by_parity)) return {};
+  if (order.sites == Sites::cache_blocks || (!whole && !by_parity)) return {};
   // Whole groups must be in each half of a row, unless lanes or parts along x share the halves, and in each parity.
   const std::int64_t length = row_length(psi.layout());
   const bool halved = by_parity || (order.sites == Sites::halves_of_x && length == psi.layout().geometry().local()[0]);
-  if ((halved ? length / 2 : length) % wanted == 0) return {wanted, by_parity ? 2 : 1, false};
-  if (by_parity && whole && wanted == side && length % side == 0) return {wanted, 1, true};
+  if ((halved ? length / 2 : length) % wanted == 0) return {wanted, by_parity ? 2 : 1};
   return {};
+}
+
+/// The most tiles that follow each other, for an order whose sites lie side by side.
+template <class T>
+Grouping runs_of(const SpinorField<T>& psi, const SiteOrder& order, int side_by_side) {
+  if (side_by_side % side == 0)
+    for (const int wanted : {8, 4, 2})
+      if (const Grouping group = grouping(psi, order, wanted); group.count == wanted) return group;
+  return {};
+}
+
+/// How the lanes of a group follow each other.
+template <class T>
+Following following_lanes(const SpinorField<T>& psi, const SiteOrder& order, const Grouping& group, int side_by_side) {
+  if (side_by_side == 1 || group.count == 1) return {};
+  const SiteIndex sites(order, psi.layout().geometry());
+  TileRow row(psi.layout(), sites);
+  row.move_to(first_tile(psi.layout(), 0));
+  return following_lanes(row, psi.layout().lanes(), side / group.count, side_by_side);
 }
 
 /// Tiles that are worked on together. The lanes of a tile are often a power of two apart, and their lines then share
@@ -378,7 +201,7 @@ Grouping batch_of(const SpinorField<T>& psi, const SiteOrder& order) {
   for (const int wanted : {4, 2})
     if (const Grouping group = grouping(psi, order, wanted); group.count == wanted) return group;
   const bool whole = psi.subset() == lattice::Subset::full;
-  return whole && row_length(psi.layout()) % 4 == 0 ? Grouping{4, 1, false} : Grouping{};
+  return whole && row_length(psi.layout()) % 4 == 0 ? Grouping{4, 1} : Grouping{};
 }
 
 /// Calls work(first x, first x of the group after it or -1) for every group of a row that the field holds.
@@ -399,8 +222,8 @@ template <class T, int lanes, class Real>
 void load_with(SpinorField<T>& psi, int column, const Real* spinor, const SpinorOrder& order) {
   const Rotation rotated = rotation(*order.basis, true, Inside::colour_spin, order.inside);
   const int side_by_side = order::lanes(order.sites, sizeof(Real));
-  const Grouping group =
-      side_by_side == 1 ? batch_of(psi, order.sites) : grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
+  const Grouping group = side_by_side == 1 ? batch_of(psi, order.sites) : runs_of(psi, order.sites, side_by_side);
+  const Following lanes_follow = following_lanes(psi, order.sites, group, side_by_side);
   const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
                               std::int64_t following) {
     const TileRow& ahead = following >= 0 ? row : next;
@@ -411,7 +234,9 @@ void load_with(SpinorField<T>& psi, int column, const Real* spinor, const Spinor
           gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, row, group.x(begin, i), lane, ahead,
                                  group.x(x_ahead, i));
     } else if (group.count > 1) {
-      gather_lanes<T, lanes>(buffer, spinor, row, begin, side_by_side, group.two_runs, ahead, x_ahead);
+      with_runs<lanes>(side / group.count, lanes_follow, [&](auto numbers, auto follow) {
+        gather_lanes<T, lanes, numbers, follow()>(buffer, spinor, row, begin, side_by_side, ahead, x_ahead);
+      });
     } else {
       gather_numbers<T, lanes>(buffer, spinor, row, begin, side_by_side);
     }
@@ -435,9 +260,9 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
   // A site of doubles has three whole lines. Others are stored in runs, where the order has runs.
   const bool aligned = (reinterpret_cast<std::uintptr_t>(spinor) & 63U) == 0,
              whole_lines = sizeof(Real) == 8 && aligned;
-  const Grouping group =
-      side_by_side == 1 ? batch_of(psi, order.sites) : grouping(psi, order.sites, side_by_side % side == 0 ? side : 1);
-  const bool runs = grouping(psi, order.sites, group.count).count == group.count && group.count > 1 && !whole_lines;
+  const Grouping group = side_by_side == 1 ? batch_of(psi, order.sites) : runs_of(psi, order.sites, side_by_side);
+  const Following lanes_follow = following_lanes(psi, order.sites, group, side_by_side);
+  const bool runs = group.count > 1 && grouping(psi, order.sites, group.count).count == group.count && !whole_lines;
   const auto store_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
                                std::int64_t following) {
     for (int i = 0; i < group.count; ++i) {
@@ -449,7 +274,9 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
     const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
     if (side_by_side > 1) {
       if (group.count > 1)
-        scatter_lanes<T, lanes>(spinor, buffer, row, begin, side_by_side, group.two_runs, ahead, x_ahead);
+        with_runs<lanes>(side / group.count, lanes_follow, [&](auto numbers, auto follow) {
+          scatter_lanes<T, lanes, numbers, follow()>(spinor, buffer, row, begin, side_by_side, ahead, x_ahead);
+        });
       else
         scatter_numbers<T, lanes>(spinor, buffer, row, begin, side_by_side);
       return;

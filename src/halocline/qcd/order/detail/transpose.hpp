@@ -49,22 +49,25 @@ HALOCLINE_INLINE Row<T> interleave_groups(const Row<T>& a, const Row<T>& b) {
   }(std::make_index_sequence<side>{});
 }
 
-template <int chunk, class T>
-HALOCLINE_INLINE void transpose_round(Block<T>& block) {
-  for (std::size_t i = 0; i < side; ++i)
-    if ((i & chunk) == 0) {
-      const Row<T> low = interleave_groups<chunk, false>(block[i], block[i + chunk]);
-      block[i + chunk] = interleave_groups<chunk, true>(block[i], block[i + chunk]);
-      block[i] = low;
+template <int chunk, std::size_t runs, class T>
+HALOCLINE_INLINE void transpose_round(std::array<Row<T>, runs>& rows) {
+  constexpr std::size_t step = chunk * runs / side;
+  for (std::size_t i = 0; i < runs; ++i)
+    if ((i & step) == 0) {
+      const Row<T> low = interleave_groups<chunk, false>(rows[i], rows[i + step]);
+      rows[i + step] = interleave_groups<chunk, true>(rows[i], rows[i + step]);
+      rows[i] = low;
     }
 }
 
-/// Lane j of row i becomes lane i of row j.
-template <class T>
-HALOCLINE_INLINE void transpose(Block<T>& block) {
-  transpose_round<1>(block);
-  transpose_round<2>(block);
-  transpose_round<4>(block);
+/// Run j of row i becomes run i of row j. Eight rows have eight runs of one number, four have four of two numbers.
+template <std::size_t runs, class T>
+HALOCLINE_INLINE void transpose(std::array<Row<T>, runs>& rows) {
+  static_assert(runs == 1 || runs == 2 || runs == 4 || runs == side);
+  constexpr int run = side / static_cast<int>(runs);
+  if constexpr (runs > 1) transpose_round<run>(rows);
+  if constexpr (runs > 2) transpose_round<2 * run>(rows);
+  if constexpr (runs > 4) transpose_round<4 * run>(rows);
 }
 
 /// Eight numbers, rounded or widened.
@@ -84,8 +87,9 @@ HALOCLINE_INLINE void store_row(Real* to, const Row<T>& row) {
   converted<Real>(row).store(to);
 }
 
-/// Asks for a line that will be read later, into the second-level cache.
-inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
+/// Asks for a line that will be read later, into the second-level cache. Always inlined: GCC 12 otherwise drops calls
+/// of always inlined functions that do nothing else.
+HALOCLINE_INLINE void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
 
 /// Numbers after those at work that are asked for where memory is read in order: 12 KiB. What is asked for 1.5 KiB
 /// ahead comes too late.
@@ -124,12 +128,6 @@ template <class T>
 HALOCLINE_INLINE std::array<Row<T>, 2> zip(const Row<T>& a, const Row<T>& b) {
   return {Row<T>(__builtin_shufflevector(a.v, b.v, 0, 8, 1, 9, 2, 10, 3, 11)),
           Row<T>(__builtin_shufflevector(a.v, b.v, 4, 12, 5, 13, 6, 14, 7, 15))};
-}
-/// The lower halves of two rows, and the upper ones.
-template <class T>
-HALOCLINE_INLINE std::array<Row<T>, 2> join_halves(const Row<T>& a, const Row<T>& b) {
-  return {Row<T>(__builtin_shufflevector(a.v, b.v, 0, 1, 2, 3, 8, 9, 10, 11)),
-          Row<T>(__builtin_shufflevector(a.v, b.v, 4, 5, 6, 7, 12, 13, 14, 15))};
 }
 /// The inverse of zip: numbers with even and with odd places of sixteen.
 template <class T>
