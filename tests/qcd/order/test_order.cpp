@@ -307,6 +307,23 @@ TEST_CASE("order: spinors of few lanes, other numbers of lanes, and vectors that
   }
 }
 
+TEST_CASE("order: spinors of rows with 2 to 14 tiles, which are worked on in groups") {
+  for (const std::int64_t tiles : {2, 4, 6, 8, 10, 12, 14}) {
+    const auto geometry = test::one_process({4 * tiles, 4, 2, 8});
+    const auto whole = std::make_shared<const lattice::TileLayout>(geometry, Coordinates<4>{4, 1, 1, 4});
+    const auto split = lattice::TileLayout::split(whole, 8);
+    CAPTURE(tiles);
+    for (const std::string_view name : {"lexicographic", "quda", "openqcd"}) {
+      CAPTURE(name);
+      const SpinorOrder order = spinor_order(name);
+      compare_spinors<float, float>(order, whole, lattice::Subset::full);
+      compare_spinors<double, double>(order, split, lattice::Subset::full);
+      compare_spinors<double, float>(order, split, lattice::Subset::even);
+      compare_spinors<float, double>(order, whole, lattice::Subset::odd);
+    }
+  }
+}
+
 TEST_CASE("order: spinors whose lanes continue each other's runs in a line of the array, or do not") {
   // A lane has 2 to 128 sites along x; in the array 8 or 16 sites lie side by side, of one parity or of both.
   const auto compare = [](const std::shared_ptr<const lattice::TileLayout>& layout) {

@@ -2,6 +2,7 @@
 #include "halocline/qcd/order/detail/spinor_tiles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
@@ -196,60 +197,74 @@ Following following_lanes(const SpinorField<T>& psi, const SiteOrder& order, con
 
 /// Tiles that are worked on together. The lanes of a tile are often a power of two apart, and their lines then share
 /// few places of a cache: eight lanes of a few tiles use up their lines before other lanes take these places.
-template <class T>
-Grouping batch_of(const SpinorField<T>& psi, const SiteOrder& order) {
-  for (const int wanted : {4, 2})
+/// @param whole_lines  tiles whose sites follow each other are to fill lines
+template <class Real, class T>
+Grouping batch_of(const SpinorField<T>& psi, const SiteOrder& order, bool whole_lines) {
+  constexpr std::array counts{4, 7, 6, 5, 3, 2};
+  for (const int wanted : counts) {
+    if (whole_lines && wanted * spinor_reals * sizeof(Real) % 64 != 0) continue;
     if (const Grouping group = grouping(psi, order, wanted); group.count == wanted) return group;
-  const bool whole = psi.subset() == lattice::Subset::full;
-  return whole && row_length(psi.layout()) % 4 == 0 ? Grouping{4, 1} : Grouping{};
+  }
+  if (psi.subset() == lattice::Subset::full)
+    for (const int wanted : counts)
+      if (row_length(psi.layout()) % wanted == 0) return {wanted, 1};
+  return {};
 }
 
-/// Calls work(first x, first x of the group after it or -1) for every group of a row that the field holds.
+/// A group of tiles: the first of them is at x of a row.
+struct GroupPlace {
+  const TileRow& row;
+  std::int64_t x;
+};
+
+/// Calls work(group, the one after it, buffer of eight tiles) for every group of the field; threads share the rows. The
+/// groups of all parts come in turn. Lanes are often a power of two apart, and few lines of them fit into a cache at
+/// the same time: so what is asked for is the next group, not the one that continues the row of a part.
 template <class T, class Work>
-void for_each_group(const SpinorField<T>& psi, const TileRow& row, const Grouping& group, const Work& work) {
+void for_each_group(const SpinorField<T>& psi, const SiteOrder& order, const Grouping& group, const Work& work) {
   const std::int64_t length = row_length(psi.layout());
-  std::int64_t last = -1;
-  for (std::int64_t begin = 0; begin < length; begin += group.count * group.step)
-    for (std::int64_t x = begin; x < begin + group.step; ++x) {
-      if (psi.subset() != lattice::Subset::full && static_cast<int>(psi.subset()) != row.parity(x)) continue;
-      if (last >= 0) work(last, x);
-      last = x;
-    }
-  if (last >= 0) work(last, std::int64_t{-1});
+  for_each_row<T>(psi.layout(), order, [&](const Strands& strands, const Strands& next_row, T* buffer) {
+    const auto of_all_parts = [&](std::int64_t x, const GroupPlace& after) {
+      for (std::size_t i = 0; i + 1 < strands.size(); ++i)
+        work(GroupPlace{strands[i], x}, GroupPlace{strands[i + 1], x}, buffer);
+      work(GroupPlace{strands.back(), x}, after, buffer);
+    };
+    std::int64_t last = -1;
+    for (std::int64_t begin = 0; begin < length; begin += group.count * group.step)
+      for (std::int64_t x = begin; x < begin + group.step; ++x) {
+        if (psi.subset() != lattice::Subset::full && static_cast<int>(psi.subset()) != strands[0].parity(x)) continue;
+        if (last >= 0) of_all_parts(last, {strands[0], x});
+        last = x;
+      }
+    if (last >= 0) of_all_parts(last, {next_row[0], 0});
+  });
 }
 
 template <class T, int lanes, class Real>
 void load_with(SpinorField<T>& psi, int column, const Real* spinor, const SpinorOrder& order) {
   const Rotation rotated = rotation(*order.basis, true, Inside::colour_spin, order.inside);
   const int side_by_side = order::lanes(order.sites, sizeof(Real));
-  const Grouping group = side_by_side == 1 ? batch_of(psi, order.sites) : runs_of(psi, order.sites, side_by_side);
+  const Grouping group =
+      side_by_side == 1 ? batch_of<Real>(psi, order.sites, false) : runs_of(psi, order.sites, side_by_side);
   const Following lanes_follow = following_lanes(psi, order.sites, group, side_by_side);
-  const auto load_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
-                              std::int64_t following) {
-    const TileRow& ahead = following >= 0 ? row : next;
-    const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
+  for_each_group(psi, order.sites, group, [&](const GroupPlace& at, const GroupPlace& next, T* buffer) {
     if (side_by_side == 1) {
       for (int lane = 0; lane < lanes; lane += side)
         for (int i = 0; i < group.count; ++i)
-          gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, row, group.x(begin, i), lane, ahead,
-                                 group.x(x_ahead, i));
+          gather_octet<T, lanes>(buffer + i * spinor_reals * lanes, spinor, at.row, group.x(at.x, i), lane, next.row,
+                                 group.x(next.x, i));
     } else if (group.count > 1) {
       with_runs<lanes>(side / group.count, lanes_follow, [&](auto numbers, auto follow) {
-        gather_lanes<T, lanes, numbers, follow()>(buffer, spinor, row, begin, side_by_side, ahead, x_ahead);
+        gather_lanes<T, lanes, numbers, follow()>(buffer, spinor, at.row, at.x, side_by_side, next.row, next.x);
       });
     } else {
-      gather_numbers<T, lanes>(buffer, spinor, row, begin, side_by_side);
+      gather_numbers<T, lanes>(buffer, spinor, at.row, at.x, side_by_side);
     }
     for (int i = 0; i < group.count; ++i) {
-      const std::int64_t x = group.x(begin, i);
-      T* out = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
+      const std::int64_t x = group.x(at.x, i);
+      T* out = psi.parity(at.row.parity(x)) + at.row.tile(x) * psi.tile_stride() + column * psi.column_stride();
       rotate_tile<T, lanes>(out, buffer + i * spinor_reals * lanes, rotated, true);
     }
-  };
-  for_each_row<T>(psi.layout(), order.sites, [&](const Strands& strands, const Strands& next, T* buffer) {
-    for_each_group(psi, strands[0], group, [&](std::int64_t begin, std::int64_t following) {
-      for (std::size_t i = 0; i < strands.size(); ++i) load_group(strands[i], next[i], buffer, begin, following);
-    });
   });
 }
 
@@ -260,47 +275,40 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
   // A site of doubles has three whole lines. Others are stored in runs, where the order has runs.
   const bool aligned = (reinterpret_cast<std::uintptr_t>(spinor) & 63U) == 0,
              whole_lines = sizeof(Real) == 8 && aligned;
-  const Grouping group = side_by_side == 1 ? batch_of(psi, order.sites) : runs_of(psi, order.sites, side_by_side);
+  const Grouping group =
+      side_by_side == 1 ? batch_of<Real>(psi, order.sites, true) : runs_of(psi, order.sites, side_by_side);
   const Following lanes_follow = following_lanes(psi, order.sites, group, side_by_side);
   const bool runs = group.count > 1 && grouping(psi, order.sites, group.count).count == group.count && !whole_lines;
-  const auto store_group = [&](const TileRow& row, const TileRow& next, T* buffer, std::int64_t begin,
-                               std::int64_t following) {
+  for_each_group(psi, order.sites, group, [&](const GroupPlace& at, const GroupPlace& next, T* buffer) {
     for (int i = 0; i < group.count; ++i) {
-      const std::int64_t x = group.x(begin, i);
-      const T* in = psi.parity(row.parity(x)) + row.tile(x) * psi.tile_stride() + column * psi.column_stride();
+      const std::int64_t x = group.x(at.x, i);
+      const T* in = psi.parity(at.row.parity(x)) + at.row.tile(x) * psi.tile_stride() + column * psi.column_stride();
       rotate_tile<T, lanes>(buffer + i * spinor_reals * lanes, in, rotated, false);
     }
-    const TileRow& ahead = following >= 0 ? row : next;
-    const std::int64_t x_ahead = std::max<std::int64_t>(following, 0);
     if (side_by_side > 1) {
       if (group.count > 1)
         with_runs<lanes>(side / group.count, lanes_follow, [&](auto numbers, auto follow) {
-          scatter_lanes<T, lanes, numbers, follow()>(spinor, buffer, row, begin, side_by_side, ahead, x_ahead);
+          scatter_lanes<T, lanes, numbers, follow()>(spinor, buffer, at.row, at.x, side_by_side, next.row, next.x);
         });
       else
-        scatter_numbers<T, lanes>(spinor, buffer, row, begin, side_by_side);
+        scatter_numbers<T, lanes>(spinor, buffer, at.row, at.x, side_by_side);
       return;
     }
     for (int lane = 0; lane < lanes; lane += side) {
       if (runs) {
-        scatter_runs<T, lanes>(spinor, buffer, row, begin, group.count, lane);
+        scatter_runs<T, lanes>(spinor, buffer, at.row, at.x, group.count, lane);
         continue;
       }
       for (int i = 0; i < group.count; ++i) {
         std::array<Real*, side> sites, later;
         for (int j = 0; j < side; ++j) {
-          sites[static_cast<std::size_t>(j)] = spinor + spinor_reals * row.index(lane + j, group.x(begin, i));
-          later[static_cast<std::size_t>(j)] = spinor + spinor_reals * ahead.index(lane + j, group.x(x_ahead, i));
+          sites[static_cast<std::size_t>(j)] = spinor + spinor_reals * at.row.index(lane + j, group.x(at.x, i));
+          later[static_cast<std::size_t>(j)] = spinor + spinor_reals * next.row.index(lane + j, group.x(next.x, i));
         }
         scatter_octet<T, lanes>(sites, buffer + i * spinor_reals * lanes, lane, whole_lines,
                                 whole_lines ? nullptr : &later);
       }
     }
-  };
-  for_each_row<T>(psi.layout(), order.sites, [&](const Strands& strands, const Strands& next, T* buffer) {
-    for_each_group(psi, strands[0], group, [&](std::int64_t begin, std::int64_t following) {
-      for (std::size_t i = 0; i < strands.size(); ++i) store_group(strands[i], next[i], buffer, begin, following);
-    });
   });
 }
 
