@@ -155,16 +155,17 @@ void scatter_numbers(Real* spinor, const T* tile, const TileRow& row, std::int64
   }
 }
 
-/// Tiles whose sites of one lane follow each other in the array.
+/// Tiles that are worked on together.
 struct Grouping {
   int count = 1;
   std::int64_t step = 1;  ///< along x
+  bool runs = false;      ///< their sites of one lane follow each other in the array
 
   /// The tile number i of a group.
   std::int64_t x(std::int64_t begin, int i) const { return begin + i * step; }
 };
 
-/// @param wanted  tiles that are to follow each other: 8, 4 or 2. One tile is no group
+/// Tiles that follow each other. @param wanted  how many; one tile if there are no such groups
 template <class T>
 Grouping grouping(const SpinorField<T>& psi, const SiteOrder& order, int wanted) {
   const bool by_parity = order.sites == Sites::even_odd, whole = psi.subset() == lattice::Subset::full;
@@ -172,7 +173,7 @@ Grouping grouping(const SpinorField<T>& psi, const SiteOrder& order, int wanted)
   // Whole groups must be in each half of a row, unless lanes or parts along x share the halves, and in each parity.
   const std::int64_t length = row_length(psi.layout());
   const bool halved = by_parity || (order.sites == Sites::halves_of_x && length == psi.layout().geometry().local()[0]);
-  if ((halved ? length / 2 : length) % wanted == 0) return {wanted, by_parity ? 2 : 1};
+  if ((halved ? length / 2 : length) % wanted == 0) return {wanted, by_parity ? 2 : 1, true};
   return {};
 }
 
@@ -207,7 +208,7 @@ Grouping batch_of(const SpinorField<T>& psi, const SiteOrder& order, bool whole_
   }
   if (psi.subset() == lattice::Subset::full)
     for (const int wanted : counts)
-      if (row_length(psi.layout()) % wanted == 0) return {wanted, 1};
+      if (row_length(psi.layout()) % wanted == 0) return {wanted, 1, false};
   return {};
 }
 
@@ -278,7 +279,6 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
   const Grouping group =
       side_by_side == 1 ? batch_of<Real>(psi, order.sites, true) : runs_of(psi, order.sites, side_by_side);
   const Following lanes_follow = following_lanes(psi, order.sites, group, side_by_side);
-  const bool runs = group.count > 1 && grouping(psi, order.sites, group.count).count == group.count && !whole_lines;
   for_each_group(psi, order.sites, group, [&](const GroupPlace& at, const GroupPlace& next, T* buffer) {
     for (int i = 0; i < group.count; ++i) {
       const std::int64_t x = group.x(at.x, i);
@@ -295,7 +295,7 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
       return;
     }
     for (int lane = 0; lane < lanes; lane += side) {
-      if (runs) {
+      if (group.runs && !whole_lines) {
         scatter_runs<T, lanes>(spinor, buffer, at.row, at.x, group.count, lane);
         continue;
       }
