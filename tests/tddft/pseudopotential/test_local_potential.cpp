@@ -90,10 +90,10 @@ TEST_CASE("local potential: a uniform one acts as its momentum, and set_phases()
       on.nonlocal.apply(0, out.block(0, 0), on.psi.block(0, 0), on.psi.blocks());
       return out;
     };
-    const auto difference = [](const Orbitals& a, const Orbitals& b) {
+    const auto difference = [](const Orbitals& one, const Orbitals& other) {
       double most = 0;
-      for (std::size_t i = 0; i < a.values().size(); ++i)
-        most = std::max(most, std::abs(a.values()[i] - b.values()[i]));
+      for (std::size_t i = 0; i < one.values().size(); ++i)
+        most = std::max(most, std::abs(one.values()[i] - other.values()[i]));
       return most;
     };
     on.nonlocal.set_phases(std::vector<Vec3>(1, both));

@@ -117,7 +117,7 @@ Matter::Local Matter::local(const YeeGrid& grid, int component, const Index3& po
         const std::size_t here = number_at(next);
         if (here == number) continue;
         double low = next - 1.0 / samples, high = next;
-        for (int cut = 0; cut < 20; ++cut) {
+        for (int halving = 0; halving < 20; ++halving) {
           const double half = (low + high) / 2;
           (number_at(half) == number ? low : high) = half;
         }

@@ -58,7 +58,7 @@ void DeviceDomainWall<S>::hop(Field& out, const Field& in, int target_parity, bo
   const DeviceFifth<S>* f = matrix(terms.hop_term);
   const DeviceFifth<S>* g = matrix(terms.add_term);
   if (f == nullptr && g == nullptr) return hopping_.apply(out, in, target_parity, dagger, hop_terms(terms));
-  const auto fits = [&](const DeviceFifth<S>* matrix) { return matrix == nullptr || hopping_.fuses(*matrix); };
+  const auto fits = [&](const DeviceFifth<S>* fifth) { return fifth == nullptr || hopping_.fuses(*fifth); };
   if (fused_ && fits(f) && fits(g) && (g == nullptr || terms.add != &out)) {
     HopTerms<S> fused;
     fused.hop_scale = terms.hop_scale;

@@ -18,13 +18,13 @@ HostStaggeredLinks host_links(const Box& box, const GaugeField& u, const Stagger
 #pragma omp parallel for schedule(static)
       for (int site = 0; site < box.sites; ++site) {
         const Coordinates c = box.coordinates(parity, site);
-        const Su3<double> u = staggered::step_matrix(step < 8 ? links.fat : *links.naik, action,
-                                                     {c.x[0], c.x[1], c.x[2], c.x[3]}, step % 8, step < 8 ? 1 : 3);
+        const Su3<double> link = staggered::step_matrix(step < 8 ? links.fat : *links.naik, action,
+                                                        {c.x[0], c.x[1], c.x[2], c.x[3]}, step % 8, step < 8 ? 1 : 3);
         double* number = to + reals * site;
         for (int row = 0; row < colours; ++row)
           for (int column = 0; column < colours; ++column) {
-            *number++ = u.e[row][column].re;
-            *number++ = u.e[row][column].im;
+            *number++ = link.e[row][column].re;
+            *number++ = link.e[row][column].im;
           }
       }
     }

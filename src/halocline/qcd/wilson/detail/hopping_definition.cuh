@@ -139,7 +139,7 @@ struct Hopping<S>::Work {
   template <int reals, int most>
   void run_with_fifth(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input);
   template <int reals, class Enqueue>
-  gpu::TuneParameters tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t sites,
+  gpu::TuneParameters tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t site_count,
                            const std::vector<gpu::TuneParameters>& candidates, const Enqueue& enqueue);
 
   static HopVariant variant_of(HopPart part, const HopTerms<S>& terms) {
@@ -309,7 +309,7 @@ void Hopping<S>::Work::run_with_fifth(Hopping& hopping, const HopCall<S>& call,
 template <class S>
 template <int reals, class Enqueue>
 gpu::TuneParameters Hopping<S>::Work::tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant,
-                                           std::int64_t sites, const std::vector<gpu::TuneParameters>& candidates,
+                                           std::int64_t site_count, const std::vector<gpu::TuneParameters>& candidates,
                                            const Enqueue& enqueue) {
   Context& context = *hopping.context();
   const bool reads_out = call.terms.add == &call.out || call.terms.with == &call.out;
@@ -321,8 +321,8 @@ gpu::TuneParameters Hopping<S>::Work::tune(Hopping& hopping, const HopCall<S>& c
   };
   const gpu::TuneProblem problem{
       "wilson_hop", describe_hop(context.box, Storage<S>::name, reals, hopping.columns(), variant),
-      static_cast<double>(sites) * hop_bytes(Storage<S>::name, reals, hopping.columns(), variant),
-      1320.0 * static_cast<double>(sites) * hopping.columns()};
+      static_cast<double>(site_count) * hop_bytes(Storage<S>::name, reals, hopping.columns(), variant),
+      1320.0 * static_cast<double>(site_count) * hopping.columns()};
   const bool kept = !context.stream.capturing();
   const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
   if (kept) chosen.emplace(variant, best);
