@@ -36,7 +36,11 @@ def finish(status: int, sentence: str) -> int:
         if not sentence:
             return status
         line = _with_rank(rank, sentence)
-        if status == STOPPED or not _could_start_mpi(status, line):
+        if status == STOPPED:  # the signal was for all ranks
+            if rank == 0:
+                print_error(sentence)
+            return status
+        if not _could_start_mpi(status, line):
             print_error(line)  # each rank for itself, as they cannot agree
             return status
     if _all_ranks_are_here():
@@ -77,6 +81,7 @@ def _all_ranks_are_here() -> bool:
 
 
 def _mpi_runs() -> bool:
+    """Whether MPI has started and not ended. Needs mpi4py; True without it, as this cannot be known."""
     try:
         from mpi4py import rc
 

@@ -68,13 +68,13 @@ public:
         std::int64_t& place = scratch.place[static_cast<std::size_t>(mu * length() + x)];
         switch (order_.directions) {
         case Directions::inside:
-          place = numbers_place(site, gauge_reals, link_reals * mu);
+          place = place_of(site, gauge_reals, lanes_) + link_reals * mu * lanes_;
           break;
         case Directions::outside:  // the array of the direction has its own origin
-          place = numbers_place(site, link_reals, 0);
+          place = place_of(site, link_reals, lanes_);
           break;
         case Directions::in_each_half:
-          place = numbers_place(site + (site < half ? mu : 3 + mu) * half, link_reals, 0);
+          place = place_of(site + (site < half ? mu : 3 + mu) * half, link_reals, lanes_);
           break;
         case Directions::around_odd_sites:
           break;  // odd_site_links.hpp
@@ -93,10 +93,6 @@ private:
   Coordinates<4> coordinates(std::int64_t row) const noexcept {
     const auto& local = geometry_.local();
     return {0, row % local[1], row / local[1] % local[2], row / (local[1] * local[2])};
-  }
-
-  std::int64_t numbers_place(std::int64_t site, int numbers, int first) const noexcept {
-    return lanes_ == 1 ? site * numbers + first : (site / lanes_ * numbers + first) * lanes_ + site % lanes_;
   }
 
   const GaugeOrder& order_;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/order/detail/tile_row.hpp"
 #include "halocline/qcd/order/detail/transpose.hpp"
 
@@ -33,7 +34,7 @@ struct Following {
 
 /// Of the lanes of a row, which stands for all. @param numbers  runs in a row of eight
 inline Following following_lanes(const TileRow& row, int lanes, int numbers, std::int64_t side_by_side) {
-  const auto place = [&](int lane) { return place_of(row.index(lane, 0), side_by_side); };
+  const auto place = [&](int lane) { return place_of(row.index(lane, 0), spinor_reals, side_by_side); };
   const auto follow = [&](int distance, std::int64_t sites, int below) {
     for (int j = 0; j < lanes; ++j)
       if ((j & (distance | below)) == 0 && place(j + distance) != place(j) + sites) return false;
@@ -94,7 +95,7 @@ std::array<Real*, count> lane_places(Real* array, const TileRow& row, std::int64
                                      std::int64_t side_by_side) {
   std::array<Real*, count> places;
   for (int j = 0; j < count; ++j)
-    places[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x), side_by_side);
+    places[static_cast<std::size_t>(j)] = array + place_of(row.index(lane + j, x), spinor_reals, side_by_side);
   return places;
 }
 

@@ -15,6 +15,14 @@
 
 namespace halocline::qcd::order::detail {
 
+/// Where the first number of a site is in an array whose sites have `numbers` numbers, `side_by_side` sites side by
+/// side. The other numbers follow at this distance.
+inline std::int64_t place_of(std::int64_t site, std::int64_t numbers, std::int64_t side_by_side) noexcept {
+  const bool power_of_two = (side_by_side & (side_by_side - 1)) == 0;  // always, but for orders made by hand
+  const std::int64_t lane = power_of_two ? site & (side_by_side - 1) : site % side_by_side;
+  return (site - lane) * numbers + lane;
+}
+
 /// Sites of a block of openQCD along x, y or z, of a local extent.
 std::int64_t cache_block_extent(std::int64_t local);
 

@@ -31,8 +31,7 @@ using Strands = std::vector<TileRow>;
 
 /// Calls work(strands, strands that come next, buffer of eight tiles) for all rows; threads share them.
 template <class T, class Work>
-void for_each_row(const TileLayout& layout, const SiteOrder& order, const Work& work) {
-  const SiteIndex sites(order, layout.geometry());
+void for_each_row(const TileLayout& layout, const SiteIndex& sites, const Work& work) {
   const std::int64_t parts = lattice::product<4>(layout.parts());
   const std::int64_t row_tiles = parts * row_length(layout) / 2;  // of each parity
   const std::int64_t rows = layout.tiles() / row_tiles;
@@ -140,7 +139,7 @@ void scatter_runs(Real* spinor, const T* tiles, const TileRow& row, std::int64_t
 template <class T, int lanes, class Real>
 void gather_numbers(T* tile, const Real* spinor, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
   for (int lane = 0; lane < lanes; ++lane) {
-    const Real* from = spinor + place_of(row.index(lane, x), side_by_side);
+    const Real* from = spinor + place_of(row.index(lane, x), spinor_reals, side_by_side);
     for (int number = 0; number < spinor_reals; ++number)
       tile[number * lanes + lane] = static_cast<T>(from[number * side_by_side]);
   }
@@ -149,7 +148,7 @@ void gather_numbers(T* tile, const Real* spinor, const TileRow& row, std::int64_
 template <class T, int lanes, class Real>
 void scatter_numbers(Real* spinor, const T* tile, const TileRow& row, std::int64_t x, std::int64_t side_by_side) {
   for (int lane = 0; lane < lanes; ++lane) {
-    Real* to = spinor + place_of(row.index(lane, x), side_by_side);
+    Real* to = spinor + place_of(row.index(lane, x), spinor_reals, side_by_side);
     for (int number = 0; number < spinor_reals; ++number)
       to[number * side_by_side] = static_cast<Real>(tile[number * lanes + lane]);
   }
@@ -188,9 +187,8 @@ Grouping runs_of(const SpinorField<T>& psi, const SiteOrder& order, int side_by_
 
 /// How the lanes of a group follow each other.
 template <class T>
-Following following_lanes(const SpinorField<T>& psi, const SiteOrder& order, const Grouping& group, int side_by_side) {
+Following following_lanes(const SpinorField<T>& psi, const SiteIndex& sites, const Grouping& group, int side_by_side) {
   if (side_by_side == 1 || group.count == 1) return {};
-  const SiteIndex sites(order, psi.layout().geometry());
   TileRow row(psi.layout(), sites);
   row.move_to(first_tile(psi.layout(), 0));
   return following_lanes(row, psi.layout().lanes(), side / group.count, side_by_side);
@@ -222,9 +220,9 @@ struct GroupPlace {
 /// groups of all parts come in turn. Lanes are often a power of two apart, and few lines of them fit into a cache at
 /// the same time: so what is asked for is the next group, not the one that continues the row of a part.
 template <class T, class Work>
-void for_each_group(const SpinorField<T>& psi, const SiteOrder& order, const Grouping& group, const Work& work) {
+void for_each_group(const SpinorField<T>& psi, const SiteIndex& sites, const Grouping& group, const Work& work) {
   const std::int64_t length = row_length(psi.layout());
-  for_each_row<T>(psi.layout(), order, [&](const Strands& strands, const Strands& next_row, T* buffer) {
+  for_each_row<T>(psi.layout(), sites, [&](const Strands& strands, const Strands& next_row, T* buffer) {
     const auto of_all_parts = [&](std::int64_t x, const GroupPlace& after) {
       for (std::size_t i = 0; i + 1 < strands.size(); ++i)
         work(GroupPlace{strands[i], x}, GroupPlace{strands[i + 1], x}, buffer);
@@ -247,8 +245,9 @@ void load_with(SpinorField<T>& psi, int column, const Real* spinor, const Spinor
   const int side_by_side = order::lanes(order.sites, sizeof(Real));
   const Grouping group =
       side_by_side == 1 ? batch_of<Real>(psi, order.sites, false) : runs_of(psi, order.sites, side_by_side);
-  const Following lanes_follow = following_lanes(psi, order.sites, group, side_by_side);
-  for_each_group(psi, order.sites, group, [&](const GroupPlace& at, const GroupPlace& next, T* buffer) {
+  const SiteIndex sites(order.sites, psi.layout().geometry());
+  const Following lanes_follow = following_lanes(psi, sites, group, side_by_side);
+  for_each_group(psi, sites, group, [&](const GroupPlace& at, const GroupPlace& next, T* buffer) {
     if (side_by_side == 1) {
       for (int lane = 0; lane < lanes; lane += side)
         for (int i = 0; i < group.count; ++i)
@@ -278,8 +277,9 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
              whole_lines = sizeof(Real) == 8 && aligned;
   const Grouping group =
       side_by_side == 1 ? batch_of<Real>(psi, order.sites, true) : runs_of(psi, order.sites, side_by_side);
-  const Following lanes_follow = following_lanes(psi, order.sites, group, side_by_side);
-  for_each_group(psi, order.sites, group, [&](const GroupPlace& at, const GroupPlace& next, T* buffer) {
+  const SiteIndex sites(order.sites, psi.layout().geometry());
+  const Following lanes_follow = following_lanes(psi, sites, group, side_by_side);
+  for_each_group(psi, sites, group, [&](const GroupPlace& at, const GroupPlace& next, T* buffer) {
     for (int i = 0; i < group.count; ++i) {
       const std::int64_t x = group.x(at.x, i);
       const T* in = psi.parity(at.row.parity(x)) + at.row.tile(x) * psi.tile_stride() + column * psi.column_stride();
@@ -300,12 +300,12 @@ void store_with(Real* spinor, const SpinorField<T>& psi, int column, const Spino
         continue;
       }
       for (int i = 0; i < group.count; ++i) {
-        std::array<Real*, side> sites, later;
+        std::array<Real*, side> places, later;
         for (int j = 0; j < side; ++j) {
-          sites[static_cast<std::size_t>(j)] = spinor + spinor_reals * at.row.index(lane + j, group.x(at.x, i));
+          places[static_cast<std::size_t>(j)] = spinor + spinor_reals * at.row.index(lane + j, group.x(at.x, i));
           later[static_cast<std::size_t>(j)] = spinor + spinor_reals * next.row.index(lane + j, group.x(next.x, i));
         }
-        scatter_octet<T, lanes>(sites, buffer + i * spinor_reals * lanes, lane, whole_lines,
+        scatter_octet<T, lanes>(places, buffer + i * spinor_reals * lanes, lane, whole_lines,
                                 whole_lines ? nullptr : &later);
       }
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
 /// @file
 /// Loops of threads that each have memory of their own.
-
-#pragma once
 
 #include <omp.h>
 

@@ -8,15 +8,12 @@
 #include <vector>
 
 #include "halocline/lattice/tile_layout.hpp"
-#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/order/detail/site_index.hpp"
 
 namespace halocline::qcd::order::detail {
 
 using lattice::Coordinates;
 using lattice::TileLayout;
-
-inline constexpr int most_lanes = TileLayout::max_lanes;
 
 /// Tiles of one part of a split layout, side by side along x: the same outer y z t.
 class TileRow {
@@ -61,19 +58,11 @@ public:
 private:
   const TileLayout* layout_;
   const SiteIndex* sites_;
-  std::array<Coordinates<4>, most_lanes> lane_{};
-  std::array<std::int64_t, most_lanes> begin_{};  ///< of the lane in indices_
-  std::vector<std::int64_t> indices_;             ///< [lane][x]
+  std::array<Coordinates<4>, TileLayout::max_lanes> lane_{};
+  std::array<std::int64_t, TileLayout::max_lanes> begin_{};  ///< of the lane in indices_
+  std::vector<std::int64_t> indices_;                        ///< [lane][x]
   std::int64_t first_x_ = 0, tile_ = 0, parts_ = 1;
   int parity_ = 0;
 };
-
-/// Where the first number of a site is in an array of `side_by_side` sites side by side. The others follow at this
-/// distance.
-inline std::int64_t place_of(std::int64_t index, std::int64_t side_by_side) {
-  const bool power_of_two = (side_by_side & (side_by_side - 1)) == 0;  // always, but for orders made by hand
-  const std::int64_t place = power_of_two ? index & (side_by_side - 1) : index % side_by_side;
-  return (index - place) * spinor_reals + place;
-}
 
 }  // namespace halocline::qcd::order::detail
